@@ -1,0 +1,7 @@
+//! What the next session must know.
+
+mod parse;
+mod text;
+
+pub use parse::{Answer, Section, parse};
+pub use text::{cut_chars, cut_list};

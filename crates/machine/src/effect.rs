@@ -1,0 +1,271 @@
+//! What is to be done. Effects are imperative; the driver carries each one out after the event that caused it is
+//! durable, and tells the outcome as an event.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Asked, CheckpointBy, EndReason, GateResult, GateWhen, HandoffKind, Limit, Millis, Outcome, SessionReason,
+};
+
+/// One thing for the driver to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Effect {
+    /// Run every gate that is not manual.
+    RunGates {
+        /// Before the work or after it.
+        when: GateWhen,
+        /// 0 before the work, then counted from 1.
+        round: u32,
+    },
+    /// Start an agent.
+    StartSession {
+        /// The session's number in the run.
+        session: u32,
+        /// The agent's name.
+        agent: String,
+        /// Why.
+        reason: SessionReason,
+        /// A conversation to take up again instead of opening a new one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        conversation: Option<String>,
+    },
+    /// Give the agent something to do.
+    SendPrompt {
+        /// The session's number in the run.
+        session: u32,
+        /// What.
+        prompt: Prompt,
+    },
+    /// Ask the agent for a checkpoint, inside the conversation and without breaking a running tool.
+    AskCheckpoint {
+        /// The session's number in the run.
+        session: u32,
+        /// What for.
+        asked: Asked,
+    },
+    /// Tell the agent something that needs no answer.
+    TellAgent {
+        /// The session's number in the run.
+        session: u32,
+        /// What.
+        text: String,
+    },
+    /// Answer a permission request.
+    AnswerPermission {
+        /// The session's number in the run.
+        session: u32,
+        /// The agent's id for the request.
+        request: String,
+        /// Yes or no.
+        allow: bool,
+    },
+    /// Gather the facts, write the checkpoint, and put the work into git.
+    TakeCheckpoint {
+        /// The session it is about.
+        session: u32,
+        /// What for.
+        asked: Asked,
+        /// Whose words it holds.
+        by: CheckpointBy,
+        /// The agent's answer, if there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<String>,
+    },
+    /// Put the work into git.
+    SaveWork {
+        /// The word for the state of the work, for the commit message.
+        status: String,
+        /// Whether the work is finished, as far as is known.
+        success: bool,
+    },
+    /// Write the hand-over file that the policy promises.
+    WriteHandoffFile {
+        /// Why the work stopped.
+        reason: String,
+    },
+    /// End the session and everything it started.
+    EndSession {
+        /// The session's number in the run.
+        session: u32,
+        /// Gently or at once.
+        how: EndHow,
+    },
+    /// Tell me when this time comes; replaces a timer of the same kind.
+    SetTimer {
+        /// Which.
+        timer: Timer,
+        /// When.
+        at: Millis,
+    },
+    /// Forget a timer.
+    ClearTimer {
+        /// Which.
+        timer: Timer,
+    },
+    /// Let everyone who looks know.
+    Announce(Notice),
+    /// The run is over.
+    Finish(Outcome),
+}
+
+/// How to end a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndHow {
+    /// Close the conversation, then signal, then kill.
+    Gently,
+    /// Kill.
+    AtOnce,
+}
+
+/// A timer by purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Timer {
+    /// The run's deadline.
+    Deadline,
+    /// The answer to a checkpoint request.
+    Ask,
+    /// A look at whether the agent is still alive.
+    Idle,
+    /// The last tool before a session is ended.
+    End,
+}
+
+/// How much a checkpoint holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Depth {
+    /// What is needed to go on at once.
+    Emergency,
+    /// The state in a few lines.
+    Brief,
+    /// Everything the next session must know.
+    Full,
+}
+
+impl Depth {
+    /// Tokens of room that asking for it takes.
+    pub fn room(self) -> u64 {
+        match self {
+            Self::Emergency => 500,
+            Self::Brief => 1_500,
+            Self::Full => 4_000,
+        }
+    }
+}
+
+/// What an agent is told to do. The driver makes the words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Prompt {
+    /// The task, for the first time.
+    Task,
+    /// The checkpoint and the task, in a fresh window.
+    Continuation {
+        /// The checkpoint to go on from; `None` when there is none yet.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        checkpoint: Option<String>,
+        /// Which fresh window this is.
+        restart: u32,
+        /// How hard to cut: 0 is the whole checkpoint, each step halves it.
+        trim: u32,
+        /// Gates that failed last.
+        #[serde(default)]
+        failed: Vec<GateResult>,
+    },
+    /// Gates failed: what they said.
+    GatesFailed {
+        /// Which round this is.
+        round: u32,
+        /// Of how many.
+        of: u32,
+        /// The failed gates.
+        failed: Vec<GateResult>,
+    },
+    /// The gates were green before the work began, so green now shows nothing.
+    GreenBefore {
+        /// List items that are still open.
+        open: u32,
+    },
+    /// The checkpoint is written; go on.
+    GoOn,
+}
+
+/// Something that was decided or noticed and that people may want to see.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "notice", rename_all = "snake_case")]
+pub enum Notice {
+    /// The gauge passed a stage.
+    StageReached {
+        /// The session's number in the run.
+        session: u32,
+        /// The stage as configured.
+        stage: String,
+        /// What is done there, as configured.
+        actions: Vec<String>,
+        /// Tokens, projected ones included.
+        tokens: Option<u64>,
+        /// Hundredths of a percent of the ceiling.
+        percent: Option<u32>,
+    },
+    /// The agent is asked for a checkpoint.
+    CheckpointRequested {
+        /// The session's number in the run.
+        session: u32,
+        /// How much it should hold.
+        depth: Depth,
+        /// When segue writes it itself; `None` while a tool runs.
+        deadline: Option<Millis>,
+    },
+    /// What comes after this session.
+    HandoffDecided {
+        /// The session that ends.
+        from: u32,
+        /// Its agent.
+        from_agent: String,
+        /// The next agent, if any.
+        to_agent: Option<String>,
+        /// What kind of handoff.
+        kind: HandoffKind,
+        /// Why.
+        reason: String,
+        /// The checkpoint that crosses.
+        checkpoint: Option<String>,
+    },
+    /// A session is over.
+    SessionEnded {
+        /// The session's number in the run.
+        session: u32,
+        /// Why.
+        reason: EndReason,
+        /// Its exit code.
+        exit: Option<i32>,
+        /// Tokens in the window at the end.
+        fill: Option<u64>,
+        /// Tokens sent.
+        tokens_in: Option<u64>,
+        /// Tokens received.
+        tokens_out: Option<u64>,
+        /// Millionths of a dollar.
+        cost_musd: Option<u64>,
+        /// Processes that outlived it and were ended.
+        orphans: u32,
+    },
+    /// A limit was reached.
+    LimitReached {
+        /// Which.
+        limit: Limit,
+        /// Its value.
+        value: String,
+    },
+    /// Something a person should know and that changes nothing.
+    Warned {
+        /// A short, stable name for it.
+        code: String,
+        /// The sentence.
+        text: String,
+    },
+}

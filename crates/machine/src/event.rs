@@ -1,0 +1,385 @@
+//! What happened. Events are past tense, owned and serialisable: they are the journal's vocabulary and the only
+//! input of the machine. Nothing in them says how to show them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Depth, Reading, RunSpec, Timer};
+
+/// Milliseconds since the Unix epoch, UTC.
+pub type Millis = u64;
+
+/// One event with its place and time in the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// 1 for the first event of a run, without gaps.
+    pub seq: u64,
+    /// When the driver took it in.
+    pub at: Millis,
+    /// What happened.
+    pub event: Event,
+}
+
+/// What happened to a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// Someone asked for the run.
+    RunStarted {
+        /// What it is to do and under which rules.
+        spec: Box<RunSpec>,
+    },
+    /// A new process took the run over; whatever was in flight is lost.
+    RunResumed {
+        /// Processes of the dead owner that were found and ended.
+        orphans: u32,
+        /// Limits that were raised by hand, as a new spec.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        spec: Option<Box<RunSpec>>,
+        /// Continue the old conversation, where the agent can.
+        #[serde(default)]
+        same_session: bool,
+    },
+    /// An agent process was started.
+    SessionSpawned {
+        /// The session's number in the run.
+        session: u32,
+        /// The agent's process id.
+        pid: u32,
+        /// The process's start time as the system counts it, so that a reused id is not mistaken for it.
+        pid_start: u64,
+    },
+    /// The agent could not be started at all.
+    SessionNotStarted {
+        /// The session's number in the run.
+        session: u32,
+        /// What went wrong.
+        why: String,
+    },
+    /// Something came from the agent.
+    Agent {
+        /// The session's number in the run.
+        session: u32,
+        /// What it said or did.
+        event: AgentEvent,
+    },
+    /// A prompt was handed to the agent.
+    PromptSent {
+        /// The session's number in the run.
+        session: u32,
+        /// Characters of the whole prompt.
+        chars: u64,
+    },
+    /// The agent process is gone, and so is everything it had started.
+    SessionExited {
+        /// The session's number in the run.
+        session: u32,
+        /// Its exit code; `None` when a signal ended it.
+        exit: Option<i32>,
+        /// Processes that outlived it and were ended.
+        orphans: u32,
+    },
+    /// A gate ran.
+    GateFinished(GateResult),
+    /// A checkpoint is on disk and the work is in git.
+    CheckpointTaken {
+        /// The checkpoint's id.
+        checkpoint: String,
+        /// The session it is about.
+        session: u32,
+        /// Who wrote it.
+        by: CheckpointBy,
+        /// How much it holds.
+        depth: Depth,
+        /// Where it lies, below the work tree.
+        path: String,
+        /// How much of what it claims was found true, false, or neither.
+        claims: Claims,
+        /// The work tree at that moment.
+        work: WorkState,
+        /// How long it took.
+        ms: u64,
+    },
+    /// The work was saved without a checkpoint.
+    WorkSaved {
+        /// The work tree at that moment.
+        work: WorkState,
+    },
+    /// The worker left a note from inside the run.
+    NoteLeft {
+        /// Its words.
+        text: String,
+    },
+    /// The worker said from inside the run that it is done.
+    DoneClaimed {
+        /// Its words.
+        text: String,
+    },
+    /// A timer that the machine had set ran out.
+    TimerFired {
+        /// Which one.
+        timer: Timer,
+        /// For how long the agent had not written a byte.
+        quiet_ms: u64,
+    },
+    /// Someone wants the run to stop.
+    StopAsked {
+        /// Gently or at once.
+        how: StopHow,
+    },
+}
+
+/// What an agent said or did, in words that fit every agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum AgentEvent {
+    /// The conversation is open and takes prompts.
+    Ready {
+        /// The agent's own name for the conversation.
+        conversation: String,
+        /// The model, if it says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// The window, if it says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        window: Option<u64>,
+        /// Where the agent itself would compact, block or fail, if that is below the window.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ceiling: Option<u64>,
+        /// What it can do.
+        can: Capabilities,
+    },
+    /// A model call was made.
+    UsageRead(Reading),
+    /// It wrote text (an answer, a thought, tool input) of this many characters.
+    TextSaid {
+        /// Characters.
+        chars: u64,
+    },
+    /// A tool began to run.
+    ToolStarted {
+        /// The agent's id for the call.
+        tool: String,
+        /// What it does, in the agent's words.
+        title: String,
+    },
+    /// A tool ended.
+    ToolEnded {
+        /// The agent's id for the call.
+        tool: String,
+        /// What it did, in the agent's words.
+        title: String,
+        /// Whether it worked.
+        ok: bool,
+        /// Characters of its result, which the next call will carry.
+        chars: u64,
+    },
+    /// The agent's own list of steps changed.
+    ItemsSeen {
+        /// Steps not yet done.
+        open: u32,
+        /// Steps done.
+        closed: u32,
+    },
+    /// The agent compacted its own context.
+    Compacted,
+    /// The agent wants to be allowed something. The driver answers as the machine says.
+    PermissionAsked {
+        /// The agent's id for the request.
+        request: String,
+        /// The kind of tool.
+        kind: String,
+        /// What it wants to do.
+        title: String,
+    },
+    /// The checkpoint request was answered.
+    Answered {
+        /// The whole answer.
+        text: String,
+    },
+    /// The checkpoint request could not be put to the agent, or failed.
+    NotAnswered {
+        /// Why.
+        why: String,
+    },
+    /// The agent stopped working on the prompt.
+    TurnEnded(TurnEnd),
+    /// A line that the decoder does not know. It never ends a run.
+    Unrecognised {
+        /// The beginning of the line, made readable.
+        text: String,
+        /// The whole length in bytes.
+        bytes: u64,
+    },
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "how", rename_all = "snake_case")]
+pub enum TurnEnd {
+    /// By itself: the agent says that it is done.
+    Finished {
+        /// Its last words.
+        text: String,
+    },
+    /// It was cancelled, by us or by the agent.
+    Cancelled,
+    /// The context did not fit into the window any more.
+    Overflow {
+        /// The agent's or API's message.
+        message: String,
+    },
+    /// Something else went wrong.
+    Failed {
+        /// Which kind of thing.
+        failure: AgentFailure,
+        /// The agent's or API's message.
+        message: String,
+    },
+}
+
+/// Why an agent cannot go on. Each has an action of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentFailure {
+    /// The provider has too much to do.
+    Overloaded,
+    /// Too many requests for now.
+    RateLimited,
+    /// Nothing left to spend.
+    Quota,
+    /// Not logged in, or not allowed.
+    Unauthorised,
+    /// The model does not exist or may not be used.
+    BadModel,
+    /// The agent refuses to work on this.
+    Refused,
+    /// Anything else.
+    Other,
+}
+
+/// What an agent can do, as far as the decisions depend on it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capabilities {
+    /// It can be asked for a checkpoint inside the conversation.
+    pub ask: bool,
+    /// It takes several prompts in one conversation.
+    pub follow_up: bool,
+    /// It is expected to report usage while a turn runs.
+    pub usage: bool,
+}
+
+/// Who wrote a checkpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckpointBy {
+    /// The agent was asked and answered.
+    Agent,
+    /// segue, from its own facts.
+    Segue,
+}
+
+/// How many claims of a checkpoint were found true, false, or neither.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Claims {
+    /// Evidence agrees.
+    pub confirmed: u32,
+    /// Evidence disagrees.
+    pub contradicted: u32,
+    /// There is no evidence.
+    pub unknown: u32,
+}
+
+/// The work tree at one moment, as far as git can tell.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkState {
+    /// Hash of everything in the work tree, new files included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
+    /// The checked-out commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
+    /// The ref that holds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
+    /// The commit made on the branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Files that differ from the start of the run.
+    #[serde(default)]
+    pub changed: u32,
+    /// What could not be found out or saved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
+}
+
+/// When a gate ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateWhen {
+    /// Before the first session.
+    Before,
+    /// After the agent said that it was done.
+    After,
+}
+
+/// How a gate ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateResult {
+    /// Its name.
+    pub gate: String,
+    /// When it ran.
+    pub when: GateWhen,
+    /// Whether its exit code was 0.
+    pub passed: bool,
+    /// Its exit code; `None` when a signal or the time-out ended it.
+    pub exit: Option<i32>,
+    /// How long it took.
+    pub ms: u64,
+    /// Where its output is kept, below the work tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// The end of its output.
+    #[serde(default)]
+    pub tail: String,
+}
+
+/// Why a session is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionReason {
+    /// The first of the run.
+    First,
+    /// Same agent, fresh window.
+    Restart,
+    /// Another agent.
+    Fallback,
+    /// A short second opinion.
+    Helper,
+    /// One of several smaller tasks.
+    Split,
+    /// The run was taken up again.
+    Resume,
+}
+
+/// How someone wants the run to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopHow {
+    /// With a checkpoint.
+    Gently,
+    /// At once.
+    AtOnce,
+}
+
+/// What a checkpoint was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// How much it should hold.
+    pub depth: Depth,
+    /// The stage that asked, as configured; `None` when a person or a limit did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
+    /// Why, in one phrase.
+    pub reason: String,
+}

@@ -1,0 +1,121 @@
+use super::*;
+
+fn gauge(window: u64) -> Gauge {
+    Gauge::new(Some(window), None, None, Ratio::default())
+}
+
+fn percent(gauge: &Gauge) -> String {
+    gauge.percent().map_or_else(|| "unknown".to_owned(), |p| p.to_string())
+}
+
+#[test]
+fn m1_a_later_call_replaces_and_never_adds() {
+    let mut gauge = gauge(200_000);
+    gauge.read(&Reading::exact(2, 12_000, 185_000, 0));
+    assert_eq!(percent(&gauge), "98.50%".replace("50", "5"));
+    gauge.read(&Reading::exact(5, 100_000, 0, 0));
+    assert_eq!(gauge.fill(), Some(100_005));
+}
+
+#[test]
+fn m2_the_same_call_read_again_counts_once() {
+    let mut gauge = gauge(200_000);
+    let mut reading = Reading::exact(3, 0, 21_035, 1);
+    reading.call = Some("msg_1".to_owned());
+    assert_eq!(gauge.read(&reading), Taken::Call(1));
+    for _ in 0..7 {
+        assert_eq!(gauge.read(&reading), Taken::Again);
+    }
+    assert_eq!((gauge.calls(), gauge.fill()), (1, Some(21_039)));
+}
+
+#[test]
+fn m4_a_configured_window_changes_the_percentage() {
+    for (window, shown) in [(200_000, "50%"), (400_000, "25%"), (80_000, "125%")] {
+        let mut gauge = gauge(window);
+        gauge.read(&Reading::exact(100_000, 0, 0, 0));
+        assert_eq!(percent(&gauge), shown);
+    }
+}
+
+#[test]
+fn m4_no_window_is_unknown_and_alarms_nobody() {
+    for window in [None, Some(0)] {
+        let mut gauge = Gauge::new(window, None, None, Ratio::default());
+        gauge.read(&Reading::exact(u64::MAX, 0, 0, 0));
+        gauge.add(10_000);
+        assert_eq!(gauge.percent(), None);
+    }
+}
+
+#[test]
+fn m6_side_calls_and_zeros_do_not_move_it() {
+    let mut gauge = gauge(200_000);
+    gauge.read(&Reading::exact(22_224, 0, 0, 10));
+    let side = Reading { scope: Scope::Side, ..Reading::exact(11_857, 0, 0, 0) };
+    assert_eq!(gauge.read(&side), Taken::Ignored);
+    assert_eq!(gauge.read(&Reading::exact(0, 0, 0, 0)), Taken::Ignored);
+    assert_eq!(gauge.tokens(), Some(22_234));
+}
+
+#[test]
+fn m6_it_falls_after_a_compaction() {
+    let mut gauge = gauge(200_000);
+    gauge.read(&Reading::exact(150_000, 0, 0, 0));
+    gauge.add(4_000);
+    assert_eq!(gauge.read(&Reading::exact(40_000, 0, 0, 0)), Taken::Fell(2));
+    assert_eq!(gauge.fill(), Some(40_000));
+    gauge.reset();
+    assert_eq!(gauge.fill(), None);
+}
+
+#[test]
+fn m6_over_150_percent_or_a_jump_without_bytes_is_not_believed_at_once() {
+    let mut gauge = gauge(200_000);
+    gauge.read(&Reading::exact(20_000, 0, 0, 0));
+    gauge.add(2_000);
+    assert_eq!(gauge.read(&Reading::exact(1_432_262, 0, 0, 0)), Taken::Doubted);
+    assert_eq!(gauge.read(&Reading::exact(120_000, 0, 0, 0)), Taken::Doubted);
+    assert_eq!(gauge.tokens(), Some(20_000));
+    assert_eq!(gauge.read(&Reading::exact(121_000, 0, 0, 0)), Taken::Call(2));
+    assert_eq!(gauge.tokens(), Some(121_000));
+}
+
+#[test]
+fn m8_one_result_can_jump_most_of_a_window_before_the_next_call() {
+    let mut gauge = gauge(200_000);
+    gauge.read(&Reading::exact(40_000, 0, 0, 0));
+    gauge.add(300_000);
+    assert_eq!(gauge.fill(), Some(160_000));
+}
+
+#[test]
+fn a_gauge_without_readings_estimates_and_says_so() {
+    let mut gauge = gauge(100_000);
+    assert_eq!(gauge.source(), Source::None);
+    gauge.add(25_000);
+    assert_eq!((gauge.source(), gauge.fill()), (Source::Estimated, Some(10_000)));
+    gauge.read(&Reading::reported(9_000, None));
+    assert_eq!((gauge.source(), gauge.fill()), (Source::Reported, Some(9_000)));
+}
+
+#[test]
+fn a_budget_or_the_agents_own_wall_lowers_the_ceiling() {
+    let wall = Gauge::new(Some(200_000), Some(177_000), None, Ratio::default());
+    assert_eq!(wall.ceiling(), Some(177_000));
+    let budget = Gauge::new(Some(200_000), Some(177_000), Some(120_000), Ratio::default());
+    assert_eq!(budget.ceiling(), Some(120_000));
+    assert_eq!(Gauge::new(None, None, None, Ratio::default()).ceiling(), None);
+}
+
+#[test]
+fn tokens_are_read_as_people_write_them() {
+    for (text, tokens) in
+        [("200000", 200_000), ("200k", 200_000), ("1M", 1_000_000), ("1.5m", 1_500_000), ("32_768", 32_768)]
+    {
+        assert_eq!(parse_tokens(text), Some(tokens), "{text}");
+    }
+    for text in ["", "k", "-5", "-5k", "abc", "NaNk", "infk"] {
+        assert_eq!(parse_tokens(text), None, "{text}");
+    }
+}

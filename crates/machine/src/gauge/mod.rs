@@ -1,0 +1,218 @@
+//! How full a session's window is: the last main-thread call, and an estimate of what came after it.
+
+mod ratio;
+
+use crate::policy::Percent;
+use crate::{Reading, Scope, Source};
+
+pub use ratio::Ratio;
+
+/// Tokens as people write them: `200000`, `200k`, `1M`, `1.5m`, `200_000`.
+pub fn parse_tokens(text: &str) -> Option<u64> {
+    let plain: String = text.trim().chars().filter(|c| *c != '_' && *c != ',').collect();
+    let (number, unit) = match plain.char_indices().last()? {
+        (i, 'k' | 'K') => (&plain[..i], 1_000.0),
+        (i, 'm' | 'M') => (&plain[..i], 1_000_000.0),
+        _ => (plain.as_str(), 1.0),
+    };
+    if unit > 1.0 {
+        let value: f64 = number.trim().parse().ok()?;
+        let tokens = value * unit;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in range")]
+        return (tokens.is_finite() && (0.0..1e15).contains(&tokens)).then_some(tokens.round() as u64);
+    }
+    number.parse().ok()
+}
+
+/// What became of a reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// It is the gauge's new value; the number tells the call, counted from 1.
+    Call(u32),
+    /// The same call again.
+    Again,
+    /// It is the new value, and so far below the last one that the context must have been cut.
+    Fell(u32),
+    /// It cannot be right as things are; a second one like it will be believed.
+    Doubted,
+    /// It says nothing about this window: a side call, or all zero.
+    Ignored,
+}
+
+/// How full one session's window is. Starts empty with each session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gauge {
+    window: Option<u64>,
+    ceiling: Option<u64>,
+    budget: Option<u64>,
+    last: Option<u64>,
+    last_call: Option<String>,
+    doubted: Option<u64>,
+    source: Source,
+    pending_chars: u64,
+    added_since: bool,
+    ratio: Ratio,
+    calls: u32,
+    tools: u32,
+}
+
+impl Gauge {
+    /// An empty gauge. A window or ceiling of 0 is unknown; `budget` lowers the ceiling.
+    pub fn new(window: Option<u64>, ceiling: Option<u64>, budget: Option<u64>, ratio: Ratio) -> Self {
+        Self {
+            window: window.filter(|w| *w > 0),
+            ceiling: ceiling.filter(|c| *c > 0),
+            budget: budget.filter(|b| *b > 0),
+            last: None,
+            last_call: None,
+            doubted: None,
+            source: Source::None,
+            pending_chars: 0,
+            added_since: false,
+            ratio,
+            calls: 0,
+            tools: 0,
+        }
+    }
+
+    /// Takes one model call's usage.
+    pub fn read(&mut self, reading: &Reading) -> Taken {
+        if reading.scope == Scope::Side {
+            return Taken::Ignored;
+        }
+        if let Some(window) = reading.window.filter(|w| *w > 0) {
+            self.window = Some(window);
+        }
+        let fill = reading.fill();
+        if fill == 0 {
+            return Taken::Ignored;
+        }
+        if self.is_doubtful(fill) && !self.confirms_doubt(fill) {
+            self.doubted = Some(fill);
+            return Taken::Doubted;
+        }
+        let same = match (&reading.call, &self.last_call) {
+            (Some(now), Some(before)) => now == before,
+            (None, None) => self.last.is_some() && !self.added_since,
+            _ => false,
+        };
+        let fell = self.last.is_some_and(|last| fill < last / 10 * 6);
+        if let Some(grown) = self.last.and_then(|last| fill.checked_sub(last)) {
+            self.ratio.learn(self.pending_chars, grown);
+        }
+        self.last = Some(fill);
+        self.last_call.clone_from(&reading.call);
+        self.doubted = None;
+        self.source = reading.source;
+        self.pending_chars = 0;
+        self.added_since = false;
+        if same {
+            return Taken::Again;
+        }
+        self.calls += 1;
+        if fell { Taken::Fell(self.calls) } else { Taken::Call(self.calls) }
+    }
+
+    /// Takes in text that the next call will carry.
+    pub fn add(&mut self, chars: u64) {
+        self.pending_chars = self.pending_chars.saturating_add(chars);
+        self.added_since = true;
+        if self.last.is_none() && self.window.is_some() {
+            self.source = Source::Estimated;
+        }
+    }
+
+    /// Counts a tool call.
+    pub fn count_tool(&mut self) {
+        self.tools = self.tools.saturating_add(1);
+    }
+
+    /// The context was cut: nothing is known until the next call.
+    pub fn reset(&mut self) {
+        self.last = None;
+        self.doubted = None;
+        self.pending_chars = 0;
+        self.source = Source::None;
+    }
+
+    /// Tokens of the last call.
+    pub fn tokens(&self) -> Option<u64> {
+        self.last
+    }
+
+    /// Tokens that the next call will carry, as far as can be told.
+    pub fn projected(&self) -> Option<u64> {
+        let added = self.ratio.tokens(self.pending_chars);
+        match self.last {
+            Some(last) => Some(last.saturating_add(added)),
+            None => (self.source == Source::Estimated).then_some(added),
+        }
+    }
+
+    /// The larger of the two: what stages are compared with.
+    pub fn fill(&self) -> Option<u64> {
+        self.tokens().max(self.projected())
+    }
+
+    /// Tokens the model can hold.
+    pub fn window(&self) -> Option<u64> {
+        self.window
+    }
+
+    /// Where the agent itself would compact, block or fail.
+    pub fn ceiling(&self) -> Option<u64> {
+        let wall = match (self.ceiling, self.window) {
+            (Some(ceiling), Some(window)) => Some(ceiling.min(window)),
+            (ceiling, window) => ceiling.or(window),
+        };
+        match (wall, self.budget) {
+            (Some(wall), Some(budget)) => Some(wall.min(budget)),
+            (wall, budget) => wall.or(budget),
+        }
+    }
+
+    /// The fill as a share of the ceiling.
+    pub fn percent(&self) -> Option<Percent> {
+        Percent::of(self.fill()?, self.ceiling()?)
+    }
+
+    /// How good the number is.
+    pub fn source(&self) -> Source {
+        self.source
+    }
+
+    /// Model calls so far.
+    pub fn calls(&self) -> u32 {
+        self.calls
+    }
+
+    /// Tool calls so far.
+    pub fn tools(&self) -> u32 {
+        self.tools
+    }
+
+    /// What was learned about characters and tokens; the next session starts with it.
+    pub fn ratio(&self) -> Ratio {
+        self.ratio
+    }
+
+    // A wrong figure that ends a session costs more than one reading of delay.
+    fn is_doubtful(&self, fill: u64) -> bool {
+        let Some(ceiling) = self.window.max(self.ceiling()) else { return false };
+        if fill > ceiling.saturating_add(ceiling / 2) {
+            return true;
+        }
+        let Some(last) = self.last else { return false };
+        // A character is at most one token in practice, and an answer may be long: a fifth of the window is spared.
+        let explained = last.saturating_add(self.pending_chars).saturating_add(ceiling / 5);
+        fill > explained
+    }
+
+    fn confirms_doubt(&self, fill: u64) -> bool {
+        self.doubted.is_some_and(|before| fill.abs_diff(before) <= before / 5)
+    }
+}
+
+#[cfg(test)]
+#[path = "gauge_tests.rs"]
+mod tests;

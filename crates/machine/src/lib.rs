@@ -1,0 +1,29 @@
+//! Decides what a run does next. Its other half is the driver in the `segue` crate, which does what is decided here.
+//!
+//! [`Run::handle`] takes one [`Record`] and returns the [`Effect`]s it causes. The same records always give the
+//! same effects: there is no clock, file, environment, randomness or task in this crate, and lints keep it so.
+
+pub mod checkpoint;
+pub mod gauge;
+pub mod policy;
+
+mod effect;
+mod event;
+mod limits;
+mod run;
+mod spec;
+mod usage;
+mod verdict;
+
+pub use effect::{Depth, Effect, EndHow, Notice, Prompt, Timer};
+pub use event::{
+    AgentEvent, AgentFailure, Asked, Capabilities, CheckpointBy, Claims, Event, GateResult, GateWhen, Millis, Record,
+    SessionReason, StopHow, TurnEnd, WorkState,
+};
+pub use limits::{Limit, Limits};
+pub use run::{
+    CheckpointRef, Doing, EndReason, HandoffKind, Note, Phase, Run, SessionView, ToolDone, Totals, View,
+};
+pub use spec::{AgentSpec, CommitMode, GateSpec, GitSpec, RunSpec, Task};
+pub use usage::{Reading, Scope, Source};
+pub use verdict::{Outcome, Verdict};

@@ -1,0 +1,85 @@
+//! What stops a run that would otherwise go on for ever.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The limits of one run. `None` means that there is no such limit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Wall time for the whole run, over all its sessions.
+    pub deadline_ms: Option<u64>,
+    /// How often a full window may be answered with a fresh session.
+    pub max_restarts: Option<u32>,
+    /// Handoffs in a row that may pass without progress.
+    pub max_handoffs_without_progress: u32,
+    /// How often failed gates go back to the agent.
+    pub gate_rounds: u32,
+    /// Money, in millionths of a dollar.
+    pub cost_musd: Option<u64>,
+    /// Tokens sent and received, over all sessions.
+    pub tokens: Option<u64>,
+    /// Silence that counts as a stall while the agent thinks.
+    pub idle_ms: u64,
+    /// Silence that counts as a stall while a tool runs.
+    pub tool_ms: u64,
+    /// How long the agent may take to answer a checkpoint request, counted from the end of the running tool.
+    pub ask_timeout_ms: u64,
+    /// Denied permission requests of one kind before a person is asked.
+    pub same_denials: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            deadline_ms: None,
+            max_restarts: None,
+            max_handoffs_without_progress: 3,
+            gate_rounds: 5,
+            cost_musd: None,
+            tokens: None,
+            idle_ms: 10 * 60_000,
+            tool_ms: 60 * 60_000,
+            ask_timeout_ms: 30_000,
+            same_denials: 3,
+        }
+    }
+}
+
+/// A limit by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// Wall time of the whole run.
+    Deadline,
+    /// Fresh sessions after a full window.
+    MaxRestarts,
+    /// Handoffs in a row without progress.
+    NoProgress,
+    /// Rounds of failed gates.
+    GateRounds,
+    /// Money.
+    Cost,
+    /// Tokens.
+    Tokens,
+    /// Silence of the agent.
+    Stall,
+    /// Denied permissions.
+    Permissions,
+    /// A fresh session that starts above the line.
+    Futile,
+}
+
+impl Limit {
+    /// Every limit there is.
+    pub const ALL: [Self; 9] = [
+        Self::Deadline,
+        Self::MaxRestarts,
+        Self::NoProgress,
+        Self::GateRounds,
+        Self::Cost,
+        Self::Tokens,
+        Self::Stall,
+        Self::Permissions,
+        Self::Futile,
+    ];
+}

@@ -1,0 +1,259 @@
+//! What can be known about a run from its events: the part of the machine that everyone may look at.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::gauge::Gauge;
+use crate::{Capabilities, CheckpointBy, GateResult, Millis, Outcome, RunSpec, SessionReason};
+
+/// Where a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Nothing has happened.
+    New,
+    /// The gates run for the first time.
+    GatesBefore,
+    /// A session works, starts or ends.
+    Working,
+    /// The agent says that it is done, and the gates decide.
+    Gating,
+    /// The work is being saved for the last time.
+    Saving,
+    /// It is over.
+    Finished,
+}
+
+/// Why a session ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    /// Its work was done.
+    Finished,
+    /// Another session takes over.
+    Replaced,
+    /// Its window overflowed.
+    Overflow,
+    /// The agent failed.
+    Failed,
+    /// It fell silent.
+    Stalled,
+    /// The run was stopped.
+    Stopped,
+    /// segue itself died.
+    Lost,
+}
+
+/// What comes after a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HandoffKind {
+    /// The same session goes on.
+    Continue,
+    /// Same agent, fresh window.
+    Restart,
+    /// Another agent.
+    Fallback,
+    /// A short second opinion.
+    Helper,
+    /// There was no time to choose.
+    Forced,
+    /// Several smaller tasks.
+    Split,
+    /// Nothing: the run ends.
+    Stop,
+}
+
+/// Tokens and money. `None` is unknown, never nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Tokens sent.
+    pub tokens_in: Option<u64>,
+    /// Tokens received.
+    pub tokens_out: Option<u64>,
+    /// Millionths of a dollar.
+    pub cost_musd: Option<u64>,
+}
+
+impl Totals {
+    /// Adds what another part spent.
+    pub fn add(&mut self, other: Self) {
+        self.tokens_in = sum(self.tokens_in, other.tokens_in);
+        self.tokens_out = sum(self.tokens_out, other.tokens_out);
+        self.cost_musd = sum(self.cost_musd, other.cost_musd);
+    }
+
+    /// Tokens in both directions, as far as known.
+    pub fn tokens(self) -> u64 {
+        self.tokens_in.unwrap_or(0).saturating_add(self.tokens_out.unwrap_or(0))
+    }
+}
+
+fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.saturating_add(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// What a session is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Doing {
+    /// The process starts and opens a conversation.
+    Starting,
+    /// The agent works on a prompt.
+    Working,
+    /// The agent waits for a prompt.
+    Idle,
+    /// The agent was asked for a checkpoint.
+    Asked,
+    /// It is being ended.
+    Ending,
+}
+
+/// One session as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionView {
+    /// Its number in the run, from 1.
+    pub n: u32,
+    /// Its agent.
+    pub agent: String,
+    /// Its model, if known.
+    pub model: Option<String>,
+    /// Why it was started.
+    pub reason: SessionReason,
+    /// What it is doing.
+    pub doing: Doing,
+    /// The agent's own name for the conversation.
+    pub conversation: Option<String>,
+    /// Process id and start time.
+    pub pid: Option<(u32, u64)>,
+    /// What its agent can do.
+    pub can: Capabilities,
+    /// How full its window is.
+    pub gauge: Gauge,
+    /// Tools that run now, by the agent's id, with their titles.
+    pub tools: BTreeMap<String, String>,
+    /// Tokens and money so far.
+    pub spent: Totals,
+    /// When it was asked for.
+    pub started_at: Millis,
+}
+
+/// A note that the worker left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// When.
+    pub at: Millis,
+    /// In which session.
+    pub session: u32,
+    /// Its words.
+    pub text: String,
+}
+
+/// A checkpoint that was taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckpointRef {
+    /// Its id.
+    pub id: String,
+    /// Where it lies, below the work tree.
+    pub path: String,
+    /// The session it is about.
+    pub session: u32,
+    /// Who wrote it.
+    pub by: CheckpointBy,
+}
+
+/// A tool call that ended, for checkpoints that segue writes itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolDone {
+    /// In which session.
+    pub session: u32,
+    /// What it did, in the agent's words.
+    pub title: String,
+    /// Whether it worked.
+    pub ok: bool,
+}
+
+/// Everything that can be known about a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// Where it stands.
+    pub phase: Phase,
+    /// What it is to do.
+    pub spec: Option<Box<RunSpec>>,
+    /// The session at work.
+    pub session: Option<SessionView>,
+    /// Sessions started.
+    pub sessions: u32,
+    /// Sessions that were replaced.
+    pub handoffs: u32,
+    /// Fresh sessions after a full window.
+    pub restarts: u32,
+    /// Overflow answers that agents really met.
+    pub overflows: u32,
+    /// Handoffs in a row without progress.
+    pub without_progress: u32,
+    /// Tokens and money of the sessions that are over; see [`View::spent`].
+    pub past: Totals,
+    /// The last result of each gate.
+    pub gates: BTreeMap<String, GateResult>,
+    /// Rounds of gates after the work.
+    pub round: u32,
+    /// The worker's notes.
+    pub notes: Vec<Note>,
+    /// The last tool calls, oldest first; at most [`View::TOOLS_KEPT`].
+    pub tools_done: Vec<ToolDone>,
+    /// The agent's own list: open and closed items.
+    pub items: Option<(u32, u32)>,
+    /// The last checkpoint.
+    pub checkpoint: Option<CheckpointRef>,
+    /// How it ended.
+    pub outcome: Option<Outcome>,
+    /// When the run was asked for.
+    pub started_at: Millis,
+    /// When it ended.
+    pub finished_at: Option<Millis>,
+}
+
+impl View {
+    /// How many finished tool calls are remembered.
+    pub const TOOLS_KEPT: usize = 200;
+
+    /// Tokens and money of the whole run so far.
+    pub fn spent(&self) -> Totals {
+        let mut spent = self.past;
+        if let Some(session) = &self.session {
+            spent.add(session.spent);
+        }
+        spent
+    }
+}
+
+impl Default for View {
+    fn default() -> Self {
+        Self {
+            phase: Phase::New,
+            spec: None,
+            session: None,
+            sessions: 0,
+            handoffs: 0,
+            restarts: 0,
+            overflows: 0,
+            without_progress: 0,
+            past: Totals::default(),
+            gates: BTreeMap::new(),
+            round: 0,
+            notes: Vec::new(),
+            tools_done: Vec::new(),
+            items: None,
+            checkpoint: None,
+            outcome: None,
+            started_at: 0,
+            finished_at: None,
+        }
+    }
+}

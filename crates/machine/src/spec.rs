@@ -1,0 +1,106 @@
+//! What a run is to do and under which rules. It is part of the first event, so that a replay needs no configuration.
+
+use serde::{Deserialize, Serialize};
+
+use crate::policy::Policy;
+use crate::{Limits, Millis};
+
+/// The work, in the user's words.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Task {
+    /// The text that the agent is given.
+    pub text: String,
+    /// The file it was read from, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// How many list items of it are open.
+    #[serde(default)]
+    pub open_items: u32,
+}
+
+/// One agent that may work on the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentSpec {
+    /// The name in the configuration.
+    pub name: String,
+    /// The model asked for, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The window the user configured, in tokens. Beats a table, not the agent's own report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<u64>,
+    /// A lower ceiling that the user configured, in tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<u64>,
+    /// Tool kinds that may run without asking; `*` is all.
+    #[serde(default)]
+    pub allow: Vec<String>,
+}
+
+/// A command whose exit code decides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateSpec {
+    /// Its name in reports.
+    pub name: String,
+    /// The shell command, verbatim; empty for a manual gate.
+    pub run: String,
+    /// How long it may take.
+    pub timeout_ms: u64,
+    /// A person decides; never run.
+    #[serde(default)]
+    pub manual: bool,
+}
+
+/// What happens to the work tree when work is saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommitMode {
+    /// A ref under `refs/segue/`; index and branch stay as they are.
+    Snapshot,
+    /// A snapshot, and a commit on the checked-out branch.
+    Branch,
+    /// Nothing is written to git.
+    Never,
+}
+
+/// How the run uses git.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GitSpec {
+    /// Whether there is a repository at all.
+    pub enabled: bool,
+    /// What saving means.
+    pub commit: CommitMode,
+    /// With `branch`: commit also when the run fails.
+    pub commit_on_failure: bool,
+    /// Message template for commits on the branch.
+    pub message: String,
+    /// The commit that was checked out when the run began; `None` before the first commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+    /// The tree of the work tree when the run began, new files included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_tree: Option<String>,
+}
+
+/// Everything the decisions of a run depend on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunSpec {
+    /// The work.
+    pub task: Task,
+    /// Agents in order of preference.
+    pub agents: Vec<AgentSpec>,
+    /// The policy in force.
+    pub policy: Policy,
+    /// The limits in force.
+    pub limits: Limits,
+    /// The gates, in the order in which they run.
+    pub gates: Vec<GateSpec>,
+    /// How git is used.
+    pub git: GitSpec,
+    /// The work tree.
+    pub workdir: String,
+    /// A claim without a gate is not enough.
+    pub require_verified: bool,
+    /// When the run was asked for.
+    pub started_at: Millis,
+}
