@@ -72,13 +72,15 @@ pub enum Effect {
         /// The agent's answer, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answer: Option<String>,
+        /// Commit on the branch too, where the configuration commits there.
+        commit: bool,
     },
     /// Put the work into git.
     SaveWork {
         /// The word for the state of the work, for the commit message.
         status: String,
-        /// Whether the work is finished, as far as is known.
-        success: bool,
+        /// Commit on the branch too, where the configuration commits there.
+        commit: bool,
     },
     /// Write the hand-over file that the policy promises.
     WriteHandoffFile {

@@ -17,8 +17,8 @@ mod verdict;
 
 pub use effect::{Depth, Effect, EndHow, Notice, Prompt, Timer};
 pub use event::{
-    AgentEvent, AgentFailure, Asked, Capabilities, CheckpointBy, Claims, Event, GateResult, GateWhen, Millis, Record,
-    SessionReason, StopHow, TurnEnd, WorkState,
+    AgentEvent, AgentFailure, Asked, Capabilities, CheckpointBy, Claims, Event, GateResult, GateWhen, Millis,
+    Record, SessionReason, StopHow, TurnEnd, WorkState,
 };
 pub use limits::{Limit, Limits};
 pub use run::{

@@ -68,7 +68,13 @@ impl Reading {
 
     /// A main-thread reading with the parts of one call's usage.
     pub fn exact(input: u64, cache_read: u64, cache_write: u64, output: u64) -> Self {
-        Self { input: Some(input), cache_read, cache_write, output: Some(output), ..Self::blank(Source::Exact) }
+        Self {
+            input: Some(input),
+            cache_read,
+            cache_write,
+            output: Some(output),
+            ..Self::blank(Source::Exact)
+        }
     }
 
     fn blank(source: Source) -> Self {

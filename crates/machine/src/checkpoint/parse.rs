@@ -114,7 +114,14 @@ fn heading(line: &str) -> Option<String> {
         return Some(title.trim_end_matches(':').to_owned());
     }
     const PLAIN: [&str; 8] = [
-        "goal", "completed work", "remaining tasks", "do not redo", "key decisions", "status", "next step", "constraints",
+        "goal",
+        "completed work",
+        "remaining tasks",
+        "do not redo",
+        "key decisions",
+        "status",
+        "next step",
+        "constraints",
     ];
     let title = line.strip_suffix(':')?;
     PLAIN.contains(&title.to_lowercase().as_str()).then(|| title.to_owned())

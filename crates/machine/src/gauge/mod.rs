@@ -18,7 +18,11 @@ pub fn parse_tokens(text: &str) -> Option<u64> {
     if unit > 1.0 {
         let value: f64 = number.trim().parse().ok()?;
         let tokens = value * unit;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in range")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "checked to be in range"
+        )]
         return (tokens.is_finite() && (0.0..1e15).contains(&tokens)).then_some(tokens.round() as u64);
     }
     number.parse().ok()

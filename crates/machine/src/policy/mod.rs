@@ -81,7 +81,8 @@ impl Policy {
         }
         let to = Percent::from_f64(percent);
         self.replacing_off = percent >= 100.0;
-        let Some(from) = self.stages.iter().find(|s| s.replaces()).and_then(|s| s.at.percent(self.lines)) else {
+        let Some(from) = self.stages.iter().find(|s| s.replaces()).and_then(|s| s.at.percent(self.lines))
+        else {
             return Ok(());
         };
         self.lines = Lines { soft: self.lines.soft.scale(from, to), hard: self.lines.hard.scale(from, to) };

@@ -17,7 +17,11 @@ impl Percent {
 
     /// The nearest hundredth of a percent.
     pub fn from_f64(percent: f64) -> Self {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range before")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "clamped to the range before"
+        )]
         Self((percent * 100.0).round().clamp(0.0, f64::from(u32::MAX)) as u32)
     }
 

@@ -20,12 +20,15 @@ pub struct Stage {
 impl Stage {
     /// Whether it replaces the session or ends the run.
     pub fn replaces(&self) -> bool {
-        self.actions.iter().any(|a| matches!(a, Action::Restart | Action::Handoff | Action::Split | Action::Stop))
+        self.actions
+            .iter()
+            .any(|a| matches!(a, Action::Restart | Action::Handoff | Action::Split | Action::Stop))
     }
 
     /// The checkpoint that belongs to it, if any: the one that it names, or a full one when it replaces.
     pub fn depth(&self) -> Option<Depth> {
-        let named = self.actions.iter().find_map(|a| if let Action::Checkpoint(d) = a { Some(*d) } else { None });
+        let named =
+            self.actions.iter().find_map(|a| if let Action::Checkpoint(d) = a { Some(*d) } else { None });
         named.or_else(|| self.replaces().then_some(Depth::Full))
     }
 }
@@ -84,7 +87,9 @@ pub enum BadStage {
     #[error("{0:?} is no point on the gauge; write \"90%\", \"20k left\", \"100 tools\" or \"forecast\"")]
     At(String),
     /// Not an action.
-    #[error("{0:?} is no action; one of warn, tell, checkpoint:brief, checkpoint:full, checkpoint:emergency, choose-fallback, restart, handoff, split, stop")]
+    #[error(
+        "{0:?} is no action; one of warn, tell, checkpoint:brief, checkpoint:full, checkpoint:emergency, choose-fallback, restart, handoff, split, stop"
+    )]
     Action(String),
 }
 
@@ -99,7 +104,11 @@ impl FromStr for At {
         }
         if let Some(number) = trimmed.strip_suffix('%') {
             let value: f64 = number.trim().parse().map_err(|_| bad())?;
-            return if value.is_finite() && value > 0.0 { Ok(Self::Percent(Percent::from_f64(value))) } else { Err(bad()) };
+            return if value.is_finite() && value > 0.0 {
+                Ok(Self::Percent(Percent::from_f64(value)))
+            } else {
+                Err(bad())
+            };
         }
         if let Some(number) = trimmed.strip_suffix("tools").or_else(|| trimmed.strip_suffix("tool")) {
             return number.trim().parse().ok().filter(|n| *n > 0).map(Self::Tools).ok_or_else(bad);

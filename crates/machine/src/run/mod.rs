@@ -1,15 +1,114 @@
-//! The run machine.
+//! The run machine: one run from the request to a verdict.
+//!
+//! Feed every record once and in order, `RunStarted` first. The time of a record is the only time there is. Effects
+//! are returned in the order in which they are to be carried out; their outcomes come back as later records. Events
+//! of a session that is over are ignored, so late news does no harm.
 
+mod ending;
+mod gating;
+mod handoff;
+mod progress;
+mod resume;
+mod session;
+mod stages;
 mod view;
 
-use crate::{Effect, Record};
+use std::collections::{BTreeMap, BTreeSet};
 
-pub use view::{CheckpointRef, Doing, EndReason, HandoffKind, Note, Phase, SessionView, ToolDone, Totals, View};
+use crate::gauge::Ratio;
+use crate::{
+    Asked, Effect, EndHow, Event, GateResult, GateWhen, Millis, Notice, Outcome, Record, RunSpec,
+    SessionReason, Timer, Verdict,
+};
+
+use progress::Progress;
+pub use view::{
+    CheckpointRef, Doing, EndReason, HandoffKind, Note, Phase, SessionView, ToolDone, Totals, View,
+};
 
 /// The machine of one run.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
     view: View,
+    now: Millis,
+    progress: Progress,
+    gates: Gates,
+    /// The agent was asked for a checkpoint and has not answered.
+    ask: Option<Pending>,
+    /// A checkpoint is being written.
+    taking: Option<Then>,
+    /// The session is being ended, or will be when its tool has ended.
+    ending: Option<Ending>,
+    /// Stages that fired in this session, by place in the policy.
+    fired: BTreeSet<usize>,
+    /// Denied permission requests by kind.
+    denials: BTreeMap<String, u32>,
+    /// Warnings that are given once a session.
+    warned: BTreeSet<&'static str>,
+    /// The agent closed a list item since its last tool began.
+    item_closed: bool,
+    /// The agent wrote anything in this session.
+    spoke: bool,
+    /// segue wrote a checkpoint that the agent may still answer; it was told to go on meanwhile.
+    unanswered: bool,
+    /// Nothing has happened in the work since the last checkpoint.
+    checkpoint_is_current: bool,
+    agent: usize,
+    fallback: Option<usize>,
+    trim: u32,
+    ratio: Ratio,
+    conversation: Option<String>,
+    stop_asked: bool,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Gates {
+    pending: BTreeSet<String>,
+    when: Option<GateWhen>,
+    green_before: bool,
+    asked_again: bool,
+    failed: Vec<GateResult>,
+}
+
+/// A checkpoint request that the agent has not answered.
+#[derive(Debug, Clone)]
+struct Pending {
+    asked: Asked,
+    then: Then,
+}
+
+/// What follows a checkpoint.
+#[derive(Debug, Clone)]
+enum Then {
+    GoOn,
+    Gate,
+    Replace(Replace),
+    Start(SessionReason),
+    Finish(Outcome, EndReason),
+}
+
+/// A session that is to be replaced.
+#[derive(Debug, Clone)]
+struct Replace {
+    kind: HandoffKind,
+    reason: String,
+    end: EndReason,
+    /// A full window is the cause, so it counts against `max_restarts`.
+    counts: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Ending {
+    reason: EndReason,
+    after: After,
+    sent: bool,
+}
+
+/// What follows the end of a session.
+#[derive(Debug, Clone)]
+enum After {
+    Start(SessionReason),
+    Finish(Outcome),
 }
 
 impl Run {
@@ -19,7 +118,105 @@ impl Run {
     }
 
     /// Takes in one record and says what is to be done about it.
-    pub fn handle(&mut self, _record: &Record) -> Vec<Effect> {
-        Vec::new()
+    pub fn handle(&mut self, record: &Record) -> Vec<Effect> {
+        let mut out = Vec::new();
+        self.now = record.at;
+        let over = self.view.phase == Phase::Finished;
+        match &record.event {
+            Event::RunStarted { spec } => self.start(spec, &mut out),
+            Event::RunResumed { spec, same_session, orphans } => {
+                self.resume(spec.as_deref(), *same_session, *orphans, &mut out);
+            }
+            _ if over || self.view.spec.is_none() => {}
+            Event::SessionSpawned { session, pid, pid_start } => {
+                if let Some(s) = self.session_mut(*session) {
+                    s.pid = Some((*pid, *pid_start));
+                }
+            }
+            Event::SessionNotStarted { session, why } => self.session_not_started(*session, why, &mut out),
+            Event::Agent { session, event } => self.agent_event(*session, event, &mut out),
+            Event::PromptSent { session, chars } => self.prompt_sent(*session, *chars),
+            Event::SessionExited { session, exit, orphans } => {
+                self.session_exited(*session, *exit, *orphans, &mut out);
+            }
+            Event::GateFinished(result) => self.gate_finished(result, &mut out),
+            Event::CheckpointTaken { checkpoint, session, by, path, work, .. } => {
+                self.view.checkpoint = Some(CheckpointRef {
+                    id: checkpoint.clone(),
+                    path: path.clone(),
+                    session: *session,
+                    by: *by,
+                });
+                self.checkpoint_taken(work, &mut out);
+            }
+            Event::WorkSaved { work } => self.work_saved(work, &mut out),
+            Event::NoteLeft { text } | Event::DoneClaimed { text } => self.note(text),
+            Event::TimerFired { timer, quiet_ms } => self.timer_fired(*timer, *quiet_ms, &mut out),
+            Event::StopAsked { how } => self.stop(*how, &mut out),
+        }
+        out
+    }
+
+    fn start(&mut self, spec: &RunSpec, out: &mut Vec<Effect>) {
+        if self.view.spec.is_some() {
+            return;
+        }
+        self.view.spec = Some(Box::new(spec.clone()));
+        self.view.started_at = self.now;
+        self.progress.base(spec.git.base_tree.as_deref(), spec.git.base.as_deref());
+        self.set_deadline(out);
+        if spec.agents.is_empty() {
+            return self.finish_now(Outcome::new(Verdict::Failed, "no agent was given"), out);
+        }
+        self.gates_before(out);
+    }
+
+    fn set_deadline(&self, out: &mut Vec<Effect>) {
+        if let Some(limit) = self.limits().deadline_ms {
+            let at = self.view.started_at.saturating_add(limit);
+            out.push(Effect::SetTimer { timer: Timer::Deadline, at });
+        }
+    }
+
+    fn note(&mut self, text: &str) {
+        let session = self.view.sessions;
+        self.view.notes.push(Note { at: self.now, session, text: text.to_owned() });
+        self.item_closed = true;
+    }
+
+    fn timer_fired(&mut self, timer: Timer, quiet_ms: u64, out: &mut Vec<Effect>) {
+        match timer {
+            Timer::Deadline => self.deadline_passed(out),
+            Timer::Ask => self.ask_timed_out(out),
+            Timer::Idle => self.look_for_stall(quiet_ms, out),
+            Timer::End => self.send_end(EndHow::AtOnce, out),
+        }
+    }
+
+    fn warn(code: &str, text: impl Into<String>, out: &mut Vec<Effect>) {
+        out.push(Effect::Announce(Notice::Warned { code: code.to_owned(), text: text.into() }));
+    }
+
+    fn warn_once(&mut self, code: &'static str, text: impl Into<String>, out: &mut Vec<Effect>) {
+        if self.warned.insert(code) {
+            Self::warn(code, text, out);
+        }
+    }
+
+    // A machine without a spec ignores everything but `RunStarted`, so this default is never acted upon.
+    fn limits(&self) -> crate::Limits {
+        self.view.spec.as_ref().map(|s| s.limits.clone()).unwrap_or_default()
+    }
+
+    fn agent_name(&self, index: usize) -> String {
+        self.view.spec.as_ref().and_then(|s| s.agents.get(index)).map(|a| a.name.clone()).unwrap_or_default()
+    }
+
+    fn session_mut(&mut self, n: u32) -> Option<&mut SessionView> {
+        self.view.session.as_mut().filter(|s| s.n == n)
     }
 }
+
+#[cfg(test)]
+#[path = "run_tests.rs"]
+mod tests;

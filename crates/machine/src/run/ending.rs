@@ -1,0 +1,170 @@
+//! How a run ends: by its gates, by a limit, by a person.
+
+use super::{After, Doing, EndReason, Phase, Run, Then};
+use crate::{Asked, Depth, Effect, Limit, Notice, Outcome, StopHow, Timer, Verdict, WorkState};
+
+/// The outcome of a stop that a person asked for.
+pub(super) fn interrupted() -> Outcome {
+    Outcome { interrupted: true, ..Outcome::new(Verdict::Stopped, "interrupted") }
+        .advise("`segue resume` goes on")
+}
+
+impl Run {
+    /// Saves the work for the last time, then ends the session, then the run.
+    pub(super) fn save(&mut self, outcome: Outcome, out: &mut Vec<Effect>) {
+        self.view.phase = Phase::Saving;
+        let success = matches!(outcome.verdict, Verdict::Verified | Verdict::Claimed);
+        let on_failure = self.view.spec.as_ref().is_some_and(|s| s.git.commit_on_failure);
+        let status = if success { "completed" } else { "failed" }.to_owned();
+        self.view.outcome = Some(outcome);
+        out.push(Effect::SaveWork { status, commit: success || on_failure });
+    }
+
+    pub(super) fn work_saved(&mut self, work: &WorkState, out: &mut Vec<Effect>) {
+        if self.view.phase != Phase::Saving {
+            return;
+        }
+        if let Some(trouble) = &work.trouble {
+            Self::warn("git", trouble.clone(), out);
+        }
+        let Some(outcome) = self.view.outcome.take() else { return };
+        let reason = match outcome.verdict {
+            Verdict::Verified | Verdict::Claimed | Verdict::NeedsPerson => EndReason::Finished,
+            Verdict::Failed | Verdict::Stopped => EndReason::Stopped,
+        };
+        self.end_session(reason, After::Finish(outcome), out);
+    }
+
+    pub(super) fn finish_now(&mut self, outcome: Outcome, out: &mut Vec<Effect>) {
+        self.view.phase = Phase::Finished;
+        self.view.finished_at = Some(self.now);
+        self.ask = None;
+        self.taking = None;
+        self.ending = None;
+        let promises = self.view.spec.as_ref().is_some_and(|s| s.policy.handoff_file);
+        if promises && outcome.resumable() {
+            out.push(Effect::WriteHandoffFile { reason: outcome.reason.clone() });
+        }
+        out.push(Effect::ClearTimer { timer: Timer::Deadline });
+        self.view.outcome = Some(outcome.clone());
+        out.push(Effect::Finish(outcome));
+    }
+
+    pub(super) fn stop(&mut self, how: StopHow, out: &mut Vec<Effect>) {
+        let again = std::mem::replace(&mut self.stop_asked, true);
+        if how == StopHow::AtOnce || again {
+            return self.finish_at_once(interrupted(), out);
+        }
+        self.wind_down(interrupted(), true, out);
+    }
+
+    pub(super) fn deadline_passed(&mut self, out: &mut Vec<Effect>) {
+        let ms = self.limits().deadline_ms.unwrap_or(0);
+        self.limit_reached(Limit::Deadline, &format!("{}s", ms / 1_000), out);
+        let outcome = Outcome::new(Verdict::Stopped, "the deadline of the run has passed")
+            .because_of(Limit::Deadline)
+            .advise("`segue resume --deadline …` goes on with more time");
+        self.wind_down(outcome, false, out);
+    }
+
+    /// Whether money and tokens are left; winds the run down when they are not.
+    pub(super) fn spending_allowed(&mut self, out: &mut Vec<Effect>) -> bool {
+        let (limits, spent) = (self.limits(), self.view.spent());
+        let cost = limits.cost_musd.filter(|most| spent.cost_musd.is_some_and(|c| c >= *most));
+        let tokens = limits.tokens.filter(|most| spent.tokens() >= *most);
+        let (limit, value) = match (cost, tokens) {
+            (Some(most), _) => (Limit::Cost, dollars(most)),
+            (None, Some(most)) => (Limit::Tokens, most.to_string()),
+            (None, None) => return true,
+        };
+        if self.is_winding_down() {
+            return false;
+        }
+        self.limit_reached(limit, &value, out);
+        let what = if limit == Limit::Cost { "cost" } else { "token" };
+        let outcome = Outcome::new(Verdict::Stopped, format!("the {what} limit of {value} is reached"))
+            .because_of(limit)
+            .advise("raise the limit and `segue resume`");
+        self.wind_down(outcome, false, out);
+        false
+    }
+
+    pub(super) fn look_for_stall(&mut self, quiet_ms: u64, out: &mut Vec<Effect>) {
+        let limits = self.limits();
+        let Some(session) = &self.view.session else { return };
+        let limit = if session.tools.is_empty() { limits.idle_ms } else { limits.tool_ms };
+        let waits_for_agent = matches!(session.doing, Doing::Working | Doing::Starting | Doing::Asked);
+        let watched = self.view.phase == Phase::Working && waits_for_agent && self.taking.is_none();
+        if !watched || quiet_ms < limit {
+            let wait = if watched { limit - quiet_ms } else { limit };
+            out.push(Effect::SetTimer { timer: Timer::Idle, at: self.now.saturating_add(wait.max(1_000)) });
+            return;
+        }
+        let starting = session.doing == Doing::Starting;
+        self.limit_reached(Limit::Stall, &format!("{}s", limit / 1_000), out);
+        let why = format!("the agent was silent for {} s", quiet_ms / 1_000);
+        if starting {
+            let outcome = Outcome::new(Verdict::Failed, format!("{why} and never became ready"));
+            return self.finish_at_once(outcome.because_of(Limit::Stall), out);
+        }
+        // A tool that hangs would hold up the end of its session.
+        if let Some(session) = self.view.session.as_mut() {
+            session.tools.clear();
+        }
+        self.turn_failed(EndReason::Stalled, &why, out);
+    }
+
+    pub(super) fn limit_reached(&self, limit: Limit, value: &str, out: &mut Vec<Effect>) {
+        out.push(Effect::Announce(Notice::LimitReached { limit, value: value.to_owned() }));
+    }
+
+    /// Ends the run with a checkpoint.
+    pub(super) fn finish_with_checkpoint(&mut self, why: &str, outcome: Outcome, out: &mut Vec<Effect>) {
+        let asked = Asked { depth: Depth::Full, stage: None, reason: why.to_owned() };
+        if self.is_winding_down() || self.taking.is_some() || self.ask.is_some() {
+            return self.wind_down(outcome, false, out);
+        }
+        self.take(asked, None, Then::Finish(outcome, EndReason::Stopped), out);
+    }
+
+    fn is_winding_down(&self) -> bool {
+        let finishes = |then: &Then| matches!(then, Then::Finish(..));
+        self.ending.is_some()
+            || self.taking.as_ref().is_some_and(finishes)
+            || self.ask.as_ref().is_some_and(|a| finishes(&a.then))
+    }
+
+    // Whatever is under way is finished first and then leads to the end instead of to the next session.
+    fn wind_down(&mut self, outcome: Outcome, ask: bool, out: &mut Vec<Effect>) {
+        if let Some(ending) = self.ending.as_mut() {
+            if matches!(ending.after, After::Start(_)) {
+                ending.after = After::Finish(outcome);
+            }
+            return;
+        }
+        let then = Then::Finish(outcome.clone(), EndReason::Stopped);
+        if let Some(taking) = self.taking.as_mut() {
+            *taking = then;
+            return;
+        }
+        if let Some(pending) = self.ask.as_mut() {
+            pending.then = then;
+            return;
+        }
+        let asked = Asked { depth: Depth::Full, stage: None, reason: outcome.reason.clone() };
+        match (&self.view.session, self.view.phase) {
+            (_, Phase::Saving) => {}
+            (None, _) if self.view.sessions == 0 => self.finish_now(outcome, out),
+            (Some(session), _) if session.doing == Doing::Starting => self.finish_at_once(outcome, out),
+            (Some(_), Phase::Working) if ask => self.begin(asked, then, out),
+            _ => {
+                self.view.phase = Phase::Working;
+                self.take(asked, None, then, out);
+            }
+        }
+    }
+}
+
+fn dollars(musd: u64) -> String {
+    format!("${}.{:02}", musd / 1_000_000, musd % 1_000_000 / 10_000)
+}

@@ -1,0 +1,125 @@
+//! Gates: what they said before the work, and what follows from what they say after it.
+
+use super::{Doing, EndReason, HandoffKind, Phase, Replace, Run, Then};
+use crate::{Asked, Depth, Effect, GateResult, GateWhen, Limit, Outcome, Prompt, SessionReason, Verdict};
+
+impl Run {
+    /// Runs the gates before the first session, so that green afterwards means something.
+    pub(super) fn gates_before(&mut self, out: &mut Vec<Effect>) {
+        self.view.phase = Phase::GatesBefore;
+        if !self.run_gates(GateWhen::Before, out) {
+            self.start_session(SessionReason::First, out);
+        }
+    }
+
+    /// The agent says that it is done: the gates decide.
+    pub(super) fn gate(&mut self, out: &mut Vec<Effect>) {
+        let none = self.view.spec.as_ref().is_none_or(|s| s.gates.is_empty());
+        self.view.phase = Phase::Gating;
+        if none {
+            return self.save(
+                Outcome::new(Verdict::Claimed, "the agent says that it is done; there was no gate"),
+                out,
+            );
+        }
+        self.view.round += 1;
+        if !self.run_gates(GateWhen::After, out) {
+            self.settle_gates(out);
+        }
+    }
+
+    /// Whether there was any gate to run.
+    pub(super) fn run_gates(&mut self, when: GateWhen, out: &mut Vec<Effect>) -> bool {
+        let gates = self.view.spec.iter().flat_map(|s| &s.gates).filter(|g| !g.manual);
+        self.gates.pending = gates.map(|g| g.name.clone()).collect();
+        self.gates.when = Some(when);
+        let any = !self.gates.pending.is_empty();
+        if any {
+            let round = if when == GateWhen::Before { 0 } else { self.view.round };
+            out.push(Effect::RunGates { when, round });
+        }
+        any
+    }
+
+    pub(super) fn gate_finished(&mut self, result: &GateResult, out: &mut Vec<Effect>) {
+        let phase = if result.when == GateWhen::Before { Phase::GatesBefore } else { Phase::Gating };
+        if self.view.phase != phase || self.taking.is_some() || !self.gates.pending.remove(&result.gate) {
+            return;
+        }
+        let name = result.gate.clone();
+        if result.passed {
+            self.progress.gate_green(&name);
+        }
+        self.view.gates.insert(name, result.clone());
+        if !self.gates.pending.is_empty() {
+            return;
+        }
+        if result.when == GateWhen::After {
+            return self.settle_gates(out);
+        }
+        self.gates.green_before = self.view.gates.values().all(|g| g.passed);
+        self.progress.take();
+        self.start_session(SessionReason::First, out);
+    }
+
+    fn settle_gates(&mut self, out: &mut Vec<Effect>) {
+        let failed: Vec<GateResult> = self.view.gates.values().filter(|g| !g.passed).cloned().collect();
+        if failed.is_empty() { self.gates_green(out) } else { self.gates_red(failed, out) }
+    }
+
+    fn gates_green(&mut self, out: &mut Vec<Effect>) {
+        let open = self
+            .view
+            .items
+            .map_or_else(|| self.view.spec.as_ref().map_or(0, |s| s.task.open_items), |(open, _)| open);
+        if self.gates.green_before && open > 0 && !self.gates.asked_again && self.can_follow_up() {
+            self.gates.asked_again = true;
+            return self.follow_up(Prompt::GreenBefore { open }, out);
+        }
+        let manual = self.view.spec.iter().flat_map(|s| &s.gates).find(|g| g.manual);
+        let outcome = if let Some(gate) = manual {
+            Outcome::new(Verdict::NeedsPerson, format!("gate {} is for a person to decide", gate.name))
+        } else if self.gates.green_before {
+            Outcome::new(Verdict::Verified, "green before and after: the gates show no difference")
+        } else {
+            Outcome::new(Verdict::Verified, "all gates are green")
+        };
+        self.save(outcome, out);
+    }
+
+    fn gates_red(&mut self, failed: Vec<GateResult>, out: &mut Vec<Effect>) {
+        let of = self.limits().gate_rounds;
+        if self.view.round >= of {
+            self.limit_reached(Limit::GateRounds, &of.to_string(), out);
+            let names: Vec<&str> = failed.iter().map(|g| g.gate.as_str()).collect();
+            let reason = format!("still red after {of} rounds: {}", names.join(", "));
+            let outcome = Outcome::new(Verdict::Failed, reason)
+                .because_of(Limit::GateRounds)
+                .advise("look at the gate's output with `segue show --gates`");
+            return self.save(outcome, out);
+        }
+        if self.can_follow_up() && !self.must_replace() {
+            return self.follow_up(Prompt::GatesFailed { round: self.view.round, of, failed }, out);
+        }
+        self.gates.failed = failed;
+        self.view.phase = Phase::Working;
+        let asked = Asked { depth: Depth::Full, stage: None, reason: "gates failed".to_owned() };
+        if self.view.session.is_none() {
+            return self.take(asked, None, Then::Start(SessionReason::Restart), out);
+        }
+        let counts = self.must_replace();
+        let reason = if counts { self.fill_words() } else { "gates failed".to_owned() };
+        let replace = Replace { kind: HandoffKind::Restart, reason, end: EndReason::Replaced, counts };
+        self.begin(asked, Then::Replace(replace), out);
+    }
+
+    fn can_follow_up(&self) -> bool {
+        self.view.session.as_ref().is_some_and(|s| s.can.follow_up && s.doing == Doing::Idle)
+    }
+
+    fn follow_up(&mut self, prompt: Prompt, out: &mut Vec<Effect>) {
+        self.view.phase = Phase::Working;
+        let Some(session) = &self.view.session else { return };
+        out.push(Effect::SendPrompt { session: session.n, prompt });
+    }
+}

@@ -1,0 +1,220 @@
+//! From a reached stage to the next session: ask, take the checkpoint, end the old session, start the new one.
+
+use super::{After, Doing, Ending, HandoffKind, Pending, Phase, Replace, Run, Then};
+use crate::{
+    Asked, CheckpointBy, Effect, EndHow, EndReason, Limit, Notice, Outcome, Prompt, SessionReason, Timer,
+    Verdict, WorkState,
+};
+
+/// How long a tool may go on when its session is to be ended.
+const LAST_TOOL_MS: u64 = 60_000;
+
+impl Run {
+    /// Takes a checkpoint: by the agent when it can be asked and there is room, else by segue.
+    pub(super) fn begin(&mut self, asked: Asked, then: Then, out: &mut Vec<Effect>) {
+        if !self.can_ask(&asked) {
+            return self.take(asked, None, then, out);
+        }
+        let Some(session) = self.view.session.as_mut() else { return };
+        session.doing = Doing::Asked;
+        let (n, waits) = (session.n, !session.tools.is_empty());
+        out.push(Effect::AskCheckpoint { session: n, asked: asked.clone() });
+        let deadline = (!waits).then(|| self.ask_deadline());
+        out.push(Effect::Announce(Notice::CheckpointRequested { session: n, depth: asked.depth, deadline }));
+        if let Some(at) = deadline {
+            out.push(Effect::SetTimer { timer: Timer::Ask, at });
+        }
+        self.ask = Some(Pending { asked, then });
+    }
+
+    /// Has segue write the checkpoint, with the agent's answer when there is one.
+    pub(super) fn take(&mut self, asked: Asked, answer: Option<String>, then: Then, out: &mut Vec<Effect>) {
+        let answer = answer.filter(|a| !a.trim().is_empty());
+        let by = if answer.is_some() { CheckpointBy::Agent } else { CheckpointBy::Segue };
+        let commit = match &then {
+            Then::GoOn | Then::Gate => false,
+            Then::Replace(_) | Then::Start(_) => true,
+            Then::Finish(..) => self.view.spec.as_ref().is_some_and(|s| s.git.commit_on_failure),
+        };
+        let session = self.view.sessions;
+        out.push(Effect::TakeCheckpoint { session, asked, by, answer, commit });
+        self.taking = Some(then);
+    }
+
+    pub(super) fn answered(&mut self, text: Option<&str>, out: &mut Vec<Effect>) {
+        let Some(Pending { asked, then }) = self.ask.take() else { return self.answered_late(out) };
+        out.push(Effect::ClearTimer { timer: Timer::Ask });
+        self.take(asked, text.map(str::to_owned), then, out);
+    }
+
+    // The agent was told nothing when segue wrote the checkpoint in its place; it has stopped for the answer.
+    fn answered_late(&mut self, out: &mut Vec<Effect>) {
+        let waits =
+            self.unanswered && self.taking.is_none() && self.ending.is_none() && self.phase_is_working();
+        self.unanswered = false;
+        if waits {
+            self.go_on(out);
+        }
+    }
+
+    /// The tool that was running when the agent was asked has ended: its time to answer begins.
+    pub(super) fn start_ask_timer(&self, out: &mut Vec<Effect>) {
+        if self.ask.is_some() {
+            out.push(Effect::SetTimer { timer: Timer::Ask, at: self.ask_deadline() });
+        }
+    }
+
+    pub(super) fn ask_timed_out(&mut self, out: &mut Vec<Effect>) {
+        if let Some(pending) = &self.ask {
+            self.unanswered = matches!(pending.then, Then::GoOn);
+            if self.unanswered {
+                self.set_doing(Doing::Working);
+            }
+            Self::warn("no_answer", "the agent did not answer the checkpoint request; segue writes it", out);
+            self.answered(None, out);
+        }
+    }
+
+    pub(super) fn checkpoint_taken(&mut self, work: &WorkState, out: &mut Vec<Effect>) {
+        self.progress.work(work);
+        self.checkpoint_is_current = true;
+        if let Some(trouble) = &work.trouble {
+            Self::warn("git", trouble.clone(), out);
+        }
+        let Some(then) = self.taking.take() else { return };
+        match then {
+            Then::GoOn => self.go_on(out),
+            Then::Gate => self.gate(out),
+            Then::Replace(replace) => self.replace(replace, out),
+            Then::Start(reason) => self.start_session(reason, out),
+            Then::Finish(outcome, end) => self.end_session(end, After::Finish(outcome), out),
+        }
+    }
+
+    // The limits are looked at here and not when the stage fires: by now the work is saved, whatever comes.
+    fn replace(&mut self, replace: Replace, out: &mut Vec<Effect>) {
+        let limits = self.limits();
+        if let Some(most) = limits.max_restarts.filter(|most| replace.counts && self.view.restarts >= *most) {
+            self.limit_reached(Limit::MaxRestarts, &most.to_string(), out);
+            let reason = format!("the window filled again after {most} restarts ({})", replace.reason);
+            let outcome = Outcome::new(Verdict::Stopped, reason).because_of(Limit::MaxRestarts);
+            return self.stop_instead(&replace, outcome.advise(super::stages::TOO_LARGE), out);
+        }
+        self.view.without_progress = if self.progress.take() { 0 } else { self.view.without_progress + 1 };
+        let most = limits.max_handoffs_without_progress;
+        if most > 0 && self.view.without_progress >= most {
+            self.limit_reached(Limit::NoProgress, &most.to_string(), out);
+            let outcome = Outcome::new(Verdict::Stopped, format!("{most} handoffs in a row without progress"))
+                .because_of(Limit::NoProgress)
+                .advise("look at the last checkpoint with `segue show`, mend what blocks the agent, then `segue resume`");
+            return self.stop_instead(&replace, outcome, out);
+        }
+        self.replace_now(replace, out);
+    }
+
+    /// Replaces the session without asking or looking at limits.
+    pub(super) fn replace_now(&mut self, replace: Replace, out: &mut Vec<Effect>) {
+        let from_agent = self.agent_name(self.agent);
+        if replace.kind != HandoffKind::Restart
+            && let Some(next) = self.fallback.take()
+        {
+            self.agent = next;
+        }
+        let to_agent = self.agent_name(self.agent);
+        let same = to_agent == from_agent;
+        let kind =
+            if same && replace.kind == HandoffKind::Fallback { HandoffKind::Restart } else { replace.kind };
+        out.push(Effect::Announce(Notice::HandoffDecided {
+            from: self.view.sessions,
+            from_agent,
+            to_agent: Some(to_agent),
+            kind,
+            reason: replace.reason,
+            checkpoint: self.view.checkpoint.as_ref().map(|c| c.id.clone()),
+        }));
+        self.view.handoffs += 1;
+        self.view.restarts += u32::from(replace.counts);
+        let reason = if same { SessionReason::Restart } else { SessionReason::Fallback };
+        self.end_session(replace.end, After::Start(reason), out);
+    }
+
+    fn stop_instead(&mut self, replace: &Replace, outcome: Outcome, out: &mut Vec<Effect>) {
+        out.push(Effect::Announce(Notice::HandoffDecided {
+            from: self.view.sessions,
+            from_agent: self.agent_name(self.agent),
+            to_agent: None,
+            kind: HandoffKind::Stop,
+            reason: outcome.reason.clone(),
+            checkpoint: self.view.checkpoint.as_ref().map(|c| c.id.clone()),
+        }));
+        let end = if replace.end == EndReason::Replaced { EndReason::Stopped } else { replace.end };
+        self.end_session(end, After::Finish(outcome), out);
+    }
+
+    /// Decides who would be next: the agent after this one, or this one again.
+    pub(super) fn choose_fallback(&mut self) {
+        let next = self.agent + 1;
+        let exists = self.view.spec.as_ref().is_some_and(|s| next < s.agents.len());
+        self.fallback = exists.then_some(next);
+    }
+
+    /// Ends the session, after the tool that still runs; without a session goes straight on.
+    pub(super) fn end_session(&mut self, reason: EndReason, after: After, out: &mut Vec<Effect>) {
+        let Some(session) = self.view.session.as_mut() else { return self.go_after(after, out) };
+        session.doing = Doing::Ending;
+        let waits = !session.tools.is_empty();
+        self.ending = Some(Ending { reason, after, sent: false });
+        if waits {
+            out.push(Effect::SetTimer { timer: Timer::End, at: self.now.saturating_add(LAST_TOOL_MS) });
+        } else {
+            self.send_end(EndHow::Gently, out);
+        }
+    }
+
+    pub(super) fn send_end(&mut self, how: EndHow, out: &mut Vec<Effect>) {
+        let (Some(ending), Some(session)) = (self.ending.as_mut(), self.view.session.as_ref()) else {
+            return;
+        };
+        if ending.sent && how == EndHow::Gently {
+            return;
+        }
+        ending.sent = true;
+        out.push(Effect::EndSession { session: session.n, how });
+    }
+
+    pub(super) fn go_after(&mut self, after: After, out: &mut Vec<Effect>) {
+        match after {
+            After::Start(reason) => self.start_session(reason, out),
+            After::Finish(outcome) => self.finish_now(outcome, out),
+        }
+    }
+
+    // Segue wrote the checkpoint while the agent worked on: there is nothing to tell it.
+    fn go_on(&mut self, out: &mut Vec<Effect>) {
+        let Some(session) = self.view.session.as_ref() else {
+            return self.session_was_lost("the agent ended while a checkpoint was written", out);
+        };
+        if session.doing != Doing::Working {
+            out.push(Effect::SendPrompt { session: session.n, prompt: Prompt::GoOn });
+        }
+    }
+
+    fn can_ask(&self, asked: &Asked) -> bool {
+        let Some(session) = &self.view.session else { return false };
+        let room = match (session.gauge.ceiling(), session.gauge.fill()) {
+            (Some(ceiling), Some(fill)) => ceiling.saturating_sub(fill) >= asked.depth.room(),
+            _ => true,
+        };
+        session.can.ask && room && matches!(session.doing, Doing::Working | Doing::Idle)
+    }
+
+    fn ask_deadline(&self) -> u64 {
+        let limits = self.limits();
+        let at = self.now.saturating_add(limits.ask_timeout_ms);
+        limits.deadline_ms.map_or(at, |d| at.min(self.view.started_at.saturating_add(d)))
+    }
+
+    pub(super) fn phase_is_working(&self) -> bool {
+        self.view.phase == Phase::Working
+    }
+}

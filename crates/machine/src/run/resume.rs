@@ -1,0 +1,72 @@
+//! Taking a run up again after its process died or its end was not the end.
+
+use super::{EndReason, Phase, Run, Then};
+use crate::{Asked, Depth, Effect, GateWhen, RunSpec, SessionReason};
+
+impl Run {
+    /// Books what was in flight as lost and goes on from the last durable fact.
+    pub(super) fn resume(
+        &mut self,
+        spec: Option<&RunSpec>,
+        same_session: bool,
+        orphans: u32,
+        out: &mut Vec<Effect>,
+    ) {
+        let over =
+            self.view.outcome.as_ref().is_some_and(|o| self.view.phase == Phase::Finished && !o.resumable());
+        if self.view.spec.is_none() || over {
+            return;
+        }
+        if let Some(spec) = spec {
+            self.view.spec = Some(Box::new(spec.clone()));
+            self.agent = self.agent.min(spec.agents.len().saturating_sub(1));
+        }
+        let was_checkpointing = self.taking.is_some();
+        let conversation = self.view.session.as_ref().and_then(|s| s.conversation.clone());
+        self.conversation = conversation.filter(|_| same_session);
+        self.close_session(EndReason::Lost, None, orphans, out);
+        self.forget_what_was_in_flight();
+        self.set_deadline(out);
+        match self.view.phase {
+            Phase::New => {}
+            Phase::GatesBefore => self.gates_before(out),
+            Phase::Gating => {
+                self.run_gates(GateWhen::After, out);
+            }
+            Phase::Saving => match self.view.outcome.take() {
+                Some(outcome) => self.save(outcome, out),
+                None => self.take_up(was_checkpointing, out),
+            },
+            Phase::Working | Phase::Finished => self.take_up(was_checkpointing, out),
+        }
+    }
+
+    fn take_up(&mut self, was_checkpointing: bool, out: &mut Vec<Effect>) {
+        self.view.phase = Phase::Working;
+        if self.view.sessions == 0 {
+            return self.start_session(SessionReason::First, out);
+        }
+        if self.checkpoint_is_current && !was_checkpointing {
+            return self.start_session(SessionReason::Resume, out);
+        }
+        let asked = Asked { depth: Depth::Full, stage: None, reason: "resumed".to_owned() };
+        self.take(asked, None, Then::Start(SessionReason::Resume), out);
+    }
+
+    // A person who resumes has looked: the counters that would stop the run at once begin anew.
+    fn forget_what_was_in_flight(&mut self) {
+        self.ask = None;
+        self.taking = None;
+        self.ending = None;
+        self.stop_asked = false;
+        self.denials.clear();
+        self.trim = 0;
+        if self.view.phase == Phase::Finished {
+            self.view.outcome = None;
+            self.view.finished_at = None;
+            self.view.restarts = 0;
+            self.view.without_progress = 0;
+            self.view.round = 0;
+        }
+    }
+}
