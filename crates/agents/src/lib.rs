@@ -1,1 +1,67 @@
-//! agents
+//! One module per agent: how it is driven, what its bytes mean, what to write to it.
+//!
+//! Pure: an [`Adapter`] is a protocol without a process. The driver in the `segue` crate owns the process, gives the
+//! adapter each line that comes out of it and writes what the adapter wants written.
+
+pub mod acp;
+pub mod command;
+
+mod failure;
+mod lines;
+
+use segue_machine::AgentEvent;
+
+pub use failure::classify;
+pub use lines::{Lines, MAX_LINE};
+
+/// Something the driver wants from an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Act {
+    /// Work on this.
+    Prompt(String),
+    /// Stop at the next good point and answer this; the running tool is not to be broken.
+    Ask(String),
+    /// Take note of this; no answer is needed.
+    Tell(String),
+    /// The answer to a permission request.
+    Permission {
+        /// The request's id, as the event had it.
+        request: String,
+        /// Yes or no.
+        allow: bool,
+    },
+    /// The session is over.
+    Close,
+}
+
+/// What an adapter wants done after it was given something.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Io {
+    /// Bytes for the agent's standard input.
+    pub write: Vec<u8>,
+    /// What happened, in order.
+    pub events: Vec<AgentEvent>,
+    /// Nothing more will be written.
+    pub close: bool,
+}
+
+/// An agent's protocol. Call [`open`](Adapter::open) once, then [`line`](Adapter::line) for every line in order, and
+/// [`exited`](Adapter::exited) once at the end.
+pub trait Adapter: Send {
+    /// The process runs, or would run if this agent started before its first prompt.
+    fn open(&mut self, io: &mut Io);
+
+    /// One line of standard output, without its newline; never split, however long.
+    fn line(&mut self, line: &[u8], io: &mut Io);
+
+    /// Does what the driver wants.
+    fn act(&mut self, act: Act, io: &mut Io);
+
+    /// The process is gone and all its output was read.
+    fn exited(&mut self, exit: Option<i32>, io: &mut Io);
+
+    /// The agent takes its prompt when it is started, so there is no process before the first prompt.
+    fn starts_with_prompt(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,346 @@
+//! The Agent Client Protocol over standard input and output, from the client's side.
+//!
+//! Control is the same for every agent; what differs is known by capability, never by name: whether a second prompt
+//! reaches a running turn ([`Steer`]), whether old sessions can be loaded, whether usage is reported.
+
+mod frame;
+mod update;
+
+use std::collections::BTreeMap;
+
+use agent_client_protocol_schema::v1::{
+    InitializeResponse, NewSessionResponse, PermissionOption, PermissionOptionKind, PromptResponse,
+    RequestPermissionRequest, StopReason,
+};
+use segue_machine::{AgentEvent, AgentFailure, Capabilities, TurnEnd};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::{Act, Adapter, Io};
+use frame::{Frame, RpcError};
+
+/// How a request can reach an agent that works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Steer {
+    /// A second prompt ends the running turn after its tool and is answered next.
+    Supersede,
+    /// The turn has to be cancelled, between two tools, before anything can be asked.
+    CancelFirst,
+}
+
+/// What an open request was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Call {
+    Initialize,
+    Open,
+    Load,
+    Turn,
+    Ask,
+}
+
+/// The longest text of one turn that is kept.
+const KEPT_TEXT: usize = 1 << 20;
+/// Text is reported when this much has come together, so that a talkative agent does not flood the journal.
+const TEXT_STEP: u64 = 8_000;
+
+/// One ACP conversation.
+#[derive(Debug)]
+pub struct Acp {
+    cwd: String,
+    load: Option<String>,
+    conversation: Option<String>,
+    model: Option<String>,
+    steer: Steer,
+    next_id: u64,
+    calls: BTreeMap<u64, Call>,
+    permissions: BTreeMap<String, (Value, Vec<PermissionOption>)>,
+    tools: BTreeMap<String, String>,
+    text: String,
+    unsaid: u64,
+    /// A checkpoint request that waits for the running turn to end.
+    waiting: Option<String>,
+    cancel_sent: bool,
+    note: Option<String>,
+}
+
+impl Acp {
+    /// A conversation in `cwd`; with `load`, an old one is taken up again where the agent can.
+    pub fn new(cwd: impl Into<String>, load: Option<String>) -> Self {
+        Self {
+            cwd: cwd.into(),
+            load,
+            conversation: None,
+            model: None,
+            steer: Steer::CancelFirst,
+            next_id: 0,
+            calls: BTreeMap::new(),
+            permissions: BTreeMap::new(),
+            tools: BTreeMap::new(),
+            text: String::new(),
+            unsaid: 0,
+            waiting: None,
+            cancel_sent: false,
+            note: None,
+        }
+    }
+
+    fn call(&mut self, call: Call, method: &str, params: &Value, io: &mut Io) {
+        self.next_id += 1;
+        self.calls.insert(self.next_id, call);
+        frame::request(self.next_id, method, params, &mut io.write);
+    }
+
+    fn prompt(&mut self, call: Call, text: &str, io: &mut Io) {
+        let text = match self.note.take() {
+            Some(note) => format!("{note}\n\n{text}"),
+            None => text.to_owned(),
+        };
+        let params = json!({
+            "sessionId": self.conversation.as_deref().unwrap_or_default(),
+            "prompt": [{ "type": "text", "text": text }],
+        });
+        self.call(call, "session/prompt", &params, io);
+    }
+
+    fn is_busy(&self) -> bool {
+        self.calls.values().any(|c| matches!(c, Call::Turn | Call::Ask))
+    }
+
+    fn cancel(&mut self, io: &mut Io) {
+        if std::mem::replace(&mut self.cancel_sent, true) {
+            return;
+        }
+        let params = json!({ "sessionId": self.conversation.as_deref().unwrap_or_default() });
+        frame::notification("session/cancel", &params, &mut io.write);
+        for (id, _) in std::mem::take(&mut self.permissions).into_values() {
+            frame::response(&id, &json!({ "outcome": { "outcome": "cancelled" } }), &mut io.write);
+        }
+    }
+
+    fn ask(&mut self, text: String, io: &mut Io) {
+        if !self.is_busy() || self.steer == Steer::Supersede {
+            return self.prompt(Call::Ask, &text, io);
+        }
+        self.waiting = Some(text);
+        if self.tools.is_empty() {
+            self.cancel(io);
+        }
+    }
+
+    fn answer(&mut self, request: &str, allow: bool, io: &mut Io) {
+        let Some((id, options)) = self.permissions.remove(request) else { return };
+        let kinds = if allow {
+            [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways]
+        } else {
+            [PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways]
+        };
+        let chosen = kinds.iter().find_map(|kind| options.iter().find(|o| o.kind == *kind));
+        let outcome = match chosen {
+            Some(option) => json!({ "outcome": "selected", "optionId": option.option_id }),
+            None => json!({ "outcome": "cancelled" }),
+        };
+        frame::response(&id, &json!({ "outcome": outcome }), &mut io.write);
+    }
+
+    fn frame(&mut self, frame: &Frame<'_>, io: &mut Io) {
+        match (frame.method.as_deref(), &frame.id) {
+            (Some("session/update"), None) => self.update(frame.params, io),
+            (Some("session/request_permission"), Some(id)) => self.permission_asked(id, frame.params, io),
+            (Some(_), None) => {}
+            (Some(method), Some(id)) => frame::not_found(id, method, &mut io.write),
+            (None, Some(id)) => self.response(id, frame, io),
+            (None, None) => io.events.push(unrecognised(b"a message with neither method nor id")),
+        }
+    }
+
+    fn permission_asked(&mut self, id: &Value, params: Option<&RawValue>, io: &mut Io) {
+        let Some(request) =
+            params.and_then(|p| serde_json::from_str::<RequestPermissionRequest>(p.get()).ok())
+        else {
+            frame::response(id, &json!({ "outcome": { "outcome": "cancelled" } }), &mut io.write);
+            return io.events.push(unrecognised(b"a permission request that cannot be read"));
+        };
+        self.flush(io);
+        let fields = &request.tool_call.fields;
+        let kind = fields.kind.and_then(|k| serde_json::to_value(k).ok());
+        let kind = kind.and_then(|k| k.as_str().map(str::to_owned)).unwrap_or_else(|| "other".to_owned());
+        let known = self.tools.get(&*request.tool_call.tool_call_id.0).cloned();
+        let title = fields.title.clone().or(known).unwrap_or_else(|| kind.clone());
+        let key = id.to_string();
+        self.permissions.insert(key.clone(), (id.clone(), request.options));
+        io.events.push(AgentEvent::PermissionAsked { request: key, kind, title });
+    }
+
+    fn response(&mut self, id: &Value, frame: &Frame<'_>, io: &mut Io) {
+        let Some(call) = id.as_u64().and_then(|id| self.calls.remove(&id)) else {
+            return io.events.push(unrecognised(b"an answer to a question that was not asked"));
+        };
+        self.flush(io);
+        match (call, &frame.error) {
+            (Call::Initialize, None) => self.initialized(frame.result, io),
+            (Call::Open | Call::Load, None) => self.opened(call, frame.result, io),
+            (Call::Load, Some(_)) => self.open_new(io),
+            (Call::Initialize | Call::Open, Some(error)) => {
+                let end = error.classify();
+                let end = if let TurnEnd::Failed { failure: AgentFailure::Other, message } = end {
+                    refused(message)
+                } else {
+                    end
+                };
+                io.events.push(AgentEvent::TurnEnded(end));
+            }
+            (Call::Turn, error) => self.turn_over(frame.result, error.as_ref(), io),
+            (Call::Ask, error) => self.ask_over(frame.result, error.as_ref(), io),
+        }
+    }
+
+    fn initialized(&mut self, result: Option<&RawValue>, io: &mut Io) {
+        let Some(init) = read::<InitializeResponse>(result) else {
+            return io
+                .events
+                .push(AgentEvent::TurnEnded(refused("its initialize answer cannot be read".to_owned())));
+        };
+        let caps = init.agent_capabilities;
+        let meta = caps.meta.as_ref();
+        let supersedes = meta.and_then(|m| m.get("segue.dev/steer")).is_some_and(|v| v == "supersede");
+        if supersedes {
+            self.steer = Steer::Supersede;
+        }
+        match self.load.take().filter(|_| caps.load_session) {
+            Some(conversation) => {
+                let params = json!({ "sessionId": conversation, "cwd": self.cwd, "mcpServers": [] });
+                self.conversation = Some(conversation);
+                self.call(Call::Load, "session/load", &params, io);
+            }
+            None => self.open_new(io),
+        }
+    }
+
+    fn open_new(&mut self, io: &mut Io) {
+        self.conversation = None;
+        let params = json!({ "cwd": self.cwd, "mcpServers": [] });
+        self.call(Call::Open, "session/new", &params, io);
+    }
+
+    fn opened(&mut self, call: Call, result: Option<&RawValue>, io: &mut Io) {
+        if call == Call::Open {
+            let Some(session) = read::<NewSessionResponse>(result) else {
+                return io
+                    .events
+                    .push(AgentEvent::TurnEnded(refused("its session cannot be read".to_owned())));
+            };
+            self.conversation = Some(session.session_id.to_string());
+        }
+        self.text.clear();
+        self.unsaid = 0;
+        io.events.push(AgentEvent::Ready {
+            conversation: self.conversation.clone().unwrap_or_default(),
+            model: self.model.clone(),
+            window: None,
+            ceiling: None,
+            can: Capabilities { ask: true, follow_up: true, usage: true },
+        });
+    }
+
+    fn turn_over(&mut self, result: Option<&RawValue>, error: Option<&RpcError>, io: &mut Io) {
+        self.cancel_sent = false;
+        self.tools.clear();
+        let end = self.turn_end(result, error);
+        let finished = matches!(end, TurnEnd::Finished { .. });
+        let cancelled = matches!(end, TurnEnd::Cancelled);
+        io.events.push(AgentEvent::TurnEnded(end));
+        if let Some(text) = self.waiting.take() {
+            if cancelled {
+                self.prompt(Call::Ask, &text, io);
+            } else if !finished {
+                io.events.push(AgentEvent::NotAnswered { why: "the turn failed".to_owned() });
+            }
+        }
+    }
+
+    fn ask_over(&mut self, result: Option<&RawValue>, error: Option<&RpcError>, io: &mut Io) {
+        self.cancel_sent = false;
+        io.events.push(match self.turn_end(result, error) {
+            TurnEnd::Finished { text } => AgentEvent::Answered { text },
+            TurnEnd::Overflow { message } => AgentEvent::TurnEnded(TurnEnd::Overflow { message }),
+            TurnEnd::Cancelled => AgentEvent::NotAnswered { why: "it was cancelled".to_owned() },
+            TurnEnd::Failed { message, .. } => AgentEvent::NotAnswered { why: message },
+        });
+    }
+
+    fn turn_end(&mut self, result: Option<&RawValue>, error: Option<&RpcError>) -> TurnEnd {
+        let text = std::mem::take(&mut self.text);
+        if let Some(error) = error {
+            return error.classify();
+        }
+        let failed = |failure, message: &str| TurnEnd::Failed { failure, message: message.to_owned() };
+        match read::<PromptResponse>(result).map(|r| r.stop_reason) {
+            Some(StopReason::EndTurn) => TurnEnd::Finished { text },
+            Some(StopReason::Cancelled) => TurnEnd::Cancelled,
+            Some(StopReason::Refusal) => failed(AgentFailure::Refused, "the agent refuses to go on"),
+            Some(StopReason::MaxTokens) => {
+                failed(AgentFailure::Other, "the answer was cut at the model's limit")
+            }
+            Some(StopReason::MaxTurnRequests) => {
+                failed(AgentFailure::Other, "the turn reached its limit of requests")
+            }
+            _ => failed(AgentFailure::Other, "the turn ended for a reason that is not understood"),
+        }
+    }
+}
+
+impl Adapter for Acp {
+    fn open(&mut self, io: &mut Io) {
+        let params = json!({
+            "protocolVersion": 1,
+            "clientCapabilities": { "fs": { "readTextFile": false, "writeTextFile": false }, "terminal": false },
+            "clientInfo": { "name": "segue", "version": env!("CARGO_PKG_VERSION") },
+        });
+        self.call(Call::Initialize, "initialize", &params, io);
+    }
+
+    fn line(&mut self, line: &[u8], io: &mut Io) {
+        let read = frame::each(line, |frame| self.frame(frame, io));
+        if read.is_err() {
+            io.events.push(unrecognised(line));
+        }
+    }
+
+    fn act(&mut self, act: Act, io: &mut Io) {
+        match act {
+            Act::Prompt(text) => self.prompt(Call::Turn, &text, io),
+            Act::Ask(text) => self.ask(text, io),
+            Act::Tell(text) => self.note = Some(text),
+            Act::Permission { request, allow } => self.answer(&request, allow, io),
+            Act::Close => {
+                if self.is_busy() {
+                    self.cancel(io);
+                }
+                io.close = true;
+            }
+        }
+    }
+
+    fn exited(&mut self, _exit: Option<i32>, io: &mut Io) {
+        self.flush(io);
+    }
+}
+
+fn read<T: DeserializeOwned>(raw: Option<&RawValue>) -> Option<T> {
+    serde_json::from_str(raw?.get()).ok()
+}
+
+fn refused(message: String) -> TurnEnd {
+    TurnEnd::Failed { failure: AgentFailure::Refused, message }
+}
+
+/// A line that is not understood: its beginning, made readable.
+fn unrecognised(line: &[u8]) -> AgentEvent {
+    let head = &line[..line.len().min(200)];
+    AgentEvent::Unrecognised { text: String::from_utf8_lossy(head).into_owned(), bytes: line.len() as u64 }
+}
+
+#[cfg(test)]
+#[path = "acp_tests.rs"]
+mod tests;

@@ -1,0 +1,179 @@
+//! `session/update`: what the agent says while it works.
+
+use agent_client_protocol_schema::v1::{
+    ContentBlock, Plan, PlanEntryStatus, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate,
+};
+use segue_machine::{AgentEvent, Reading};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{Acp, Call, KEPT_TEXT, TEXT_STEP, unrecognised};
+use crate::Io;
+
+#[derive(Deserialize)]
+struct Notification<'a> {
+    #[serde(borrow)]
+    update: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Kind {
+    session_update: String,
+}
+
+#[derive(Deserialize)]
+struct Chunk {
+    content: ContentBlock,
+}
+
+impl Acp {
+    pub(super) fn update(&mut self, params: Option<&RawValue>, io: &mut Io) {
+        // While an old conversation is loaded its history is played again: that is no news.
+        if self.calls.values().any(|c| *c == Call::Load) {
+            return;
+        }
+        let update =
+            params.and_then(|p| serde_json::from_str::<Notification<'_>>(p.get()).ok()).map(|n| n.update);
+        let kind = update.and_then(|u| serde_json::from_str::<Kind>(u.get()).ok());
+        let (Some(update), Some(kind)) = (update, kind) else {
+            return io.events.push(unrecognised(params.map_or(&b""[..], |p| p.get().as_bytes())));
+        };
+        let update = update.get();
+        let read = match kind.session_update.as_str() {
+            "agent_message_chunk" => from(update).map(|chunk: Chunk| self.said(&chunk, true, io)),
+            "agent_thought_chunk" => from(update).map(|chunk: Chunk| self.said(&chunk, false, io)),
+            "tool_call" => from(update).map(|call: ToolCall| self.tool_call(&call, io)),
+            "tool_call_update" => from(update).map(|call: ToolCallUpdate| self.tool_update(&call, io)),
+            "plan" => from(update).map(|plan: Plan| self.plan(&plan, io)),
+            "usage_update" => from(update).map(|usage: Value| self.usage(&usage, io)),
+            "compaction_update" => {
+                self.flush(io);
+                io.events.push(AgentEvent::Compacted);
+                Some(())
+            }
+            _ => Some(()),
+        };
+        if read.is_none() {
+            io.events.push(unrecognised(update.as_bytes()));
+        }
+    }
+
+    fn said(&mut self, chunk: &Chunk, aloud: bool, io: &mut Io) {
+        let ContentBlock::Text(text) = &chunk.content else { return };
+        self.unsaid += text.text.chars().count() as u64;
+        if aloud {
+            self.text.push_str(&text.text);
+            if self.text.len() > 2 * KEPT_TEXT {
+                let from = self.text.ceil_char_boundary(self.text.len() - KEPT_TEXT);
+                self.text.drain(..from);
+            }
+        }
+        if self.unsaid >= TEXT_STEP {
+            self.flush(io);
+        }
+    }
+
+    /// Reports the text that has come together.
+    pub(super) fn flush(&mut self, io: &mut Io) {
+        let chars = std::mem::take(&mut self.unsaid);
+        if chars > 0 {
+            io.events.push(AgentEvent::TextSaid { chars });
+        }
+    }
+
+    fn tool_call(&mut self, call: &ToolCall, io: &mut Io) {
+        self.flush(io);
+        self.start_tool(&call.tool_call_id.0, &call.title, io);
+        if is_over(call.status) {
+            let chars = result_chars(Some(&call.content), call.raw_output.as_ref());
+            self.end_tool(&call.tool_call_id.0, call.status, chars, io);
+        }
+    }
+
+    fn tool_update(&mut self, call: &ToolCallUpdate, io: &mut Io) {
+        self.flush(io);
+        let (id, fields) = (&*call.tool_call_id.0, &call.fields);
+        if !self.tools.contains_key(id) {
+            self.start_tool(id, fields.title.as_deref().unwrap_or_default(), io);
+        }
+        if let Some(status) = fields.status.filter(|s| is_over(*s)) {
+            let chars = result_chars(fields.content.as_deref(), fields.raw_output.as_ref());
+            self.end_tool(id, status, chars, io);
+        }
+    }
+
+    fn start_tool(&mut self, id: &str, title: &str, io: &mut Io) {
+        let new = self.tools.insert(id.to_owned(), title.to_owned()).is_none();
+        if new {
+            io.events.push(AgentEvent::ToolStarted { tool: id.to_owned(), title: title.to_owned() });
+        }
+    }
+
+    fn end_tool(&mut self, id: &str, status: ToolCallStatus, chars: u64, io: &mut Io) {
+        let title = self.tools.remove(id).unwrap_or_default();
+        let ok = status == ToolCallStatus::Completed;
+        io.events.push(AgentEvent::ToolEnded { tool: id.to_owned(), title, ok, chars });
+        if self.waiting.is_some() && self.tools.is_empty() {
+            self.cancel(io);
+        }
+    }
+
+    fn plan(&mut self, plan: &Plan, io: &mut Io) {
+        let closed = plan.entries.iter().filter(|e| e.status == PlanEntryStatus::Completed).count();
+        let open = plan.entries.len() - closed;
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        io.events.push(AgentEvent::ItemsSeen { open: count(open), closed: count(closed) });
+    }
+
+    // Read by hand: a window of 0, a negative or a textual one is an unknown window, not an unreadable message.
+    fn usage(&mut self, usage: &Value, io: &mut Io) {
+        self.flush(io);
+        let Some(used) = usage.get("used").and_then(Value::as_u64) else { return };
+        let window = usage.get("size").and_then(Value::as_u64).filter(|w| *w > 0);
+        let cost =
+            usage.pointer("/cost/amount").and_then(Value::as_f64).filter(|c| c.is_finite() && *c >= 0.0);
+        let dollars = usage.pointer("/cost/currency").and_then(Value::as_str).is_none_or(|c| c == "USD");
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "checked to be finite and positive"
+        )]
+        let musd = cost.filter(|_| dollars).map(|c| (c * 1e6).round() as u64);
+        let reading = Reading { session_cost_musd: musd, ..Reading::reported(used, window) };
+        io.events.push(AgentEvent::UsageRead(reading));
+    }
+}
+
+fn from<'a, T: Deserialize<'a>>(json: &'a str) -> Option<T> {
+    serde_json::from_str(json).ok()
+}
+
+fn is_over(status: ToolCallStatus) -> bool {
+    matches!(status, ToolCallStatus::Completed | ToolCallStatus::Failed)
+}
+
+// What the model will be sent: the content, or the raw output where there is none.
+fn result_chars(content: Option<&[ToolCallContent]>, raw: Option<&Value>) -> u64 {
+    let shown: usize = content.unwrap_or_default().iter().map(content_chars).sum();
+    if shown > 0 {
+        return shown as u64;
+    }
+    match raw {
+        Some(Value::String(text)) => text.chars().count() as u64,
+        Some(value) => value.to_string().len() as u64,
+        None => 0,
+    }
+}
+
+fn content_chars(content: &ToolCallContent) -> usize {
+    if let ToolCallContent::Diff(diff) = content {
+        return diff.new_text.chars().count();
+    }
+    let ToolCallContent::Content(content) = content else { return 0 };
+    if let ContentBlock::Text(text) = &content.content {
+        return text.text.chars().count();
+    }
+    serde_json::to_string(&content.content).map_or(0, |json| json.len())
+}

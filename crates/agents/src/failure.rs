@@ -1,0 +1,72 @@
+//! What an agent's error means. Only errors come here: what an agent writes as text never does (M9).
+
+use segue_machine::{AgentFailure, TurnEnd};
+
+/// Reads an error that an agent gave as the end of a turn.
+///
+/// A full window is believed only when the message also carries a number or a machine-readable code, because
+/// people write "prompt is too long" in many places.
+pub fn classify(message: &str, code: Option<&str>) -> TurnEnd {
+    let text = message.to_lowercase();
+    let code = code.unwrap_or_default().to_lowercase();
+    let has = |needle: &str| text.contains(needle) || code.contains(needle);
+    let numbered = text.bytes().any(|b| b.is_ascii_digit()) || !code.is_empty();
+    let full = [
+        "prompt is too long",
+        "context_length_exceeded",
+        "context window",
+        "input token count",
+        "contextwindowexceeded",
+    ];
+    if numbered && full.iter().any(|f| has(f)) {
+        return TurnEnd::Overflow { message: message.to_owned() };
+    }
+    let failure = if has("overloaded") || has("529") {
+        AgentFailure::Overloaded
+    } else if has("insufficient_quota") || has("quota exceeded") || has("credit balance") {
+        AgentFailure::Quota
+    } else if has("rate_limit") || has("rate limit") || has("429") || has("resource_exhausted") {
+        AgentFailure::RateLimited
+    } else if has("401") || has("403") || has("authentication") || has("auth_required") || has("unauthorized")
+    {
+        AgentFailure::Unauthorised
+    } else if has("model_not_found") || has("not_found_error") || has("unknown model") {
+        AgentFailure::BadModel
+    } else {
+        AgentFailure::Other
+    };
+    TurnEnd::Failed { failure, message: message.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(message: &str, code: Option<&str>) -> Option<AgentFailure> {
+        if let TurnEnd::Failed { failure, .. } = classify(message, code) { Some(failure) } else { None }
+    }
+
+    #[test]
+    fn a_full_window_is_known_by_its_number_or_code() {
+        assert_eq!(kind("prompt is too long: 213224 tokens > 200000 maximum", None), None);
+        assert_eq!(
+            kind("Your input exceeds the context window of this model", Some("context_length_exceeded")),
+            None
+        );
+        assert_eq!(kind("the user says the prompt is too long", None), Some(AgentFailure::Other));
+    }
+
+    #[test]
+    fn each_failure_has_its_own_name() {
+        for (message, failure) in [
+            ("529 overloaded_error: Overloaded", AgentFailure::Overloaded),
+            ("429 rate_limit_error", AgentFailure::RateLimited),
+            ("You exceeded your current quota: insufficient_quota", AgentFailure::Quota),
+            ("401 authentication_error", AgentFailure::Unauthorised),
+            ("model_not_found", AgentFailure::BadModel),
+            ("something broke", AgentFailure::Other),
+        ] {
+            assert_eq!(kind(message, None), Some(failure), "{message}");
+        }
+    }
+}
