@@ -1,1 +1,33 @@
-//! report
+//! What a run looks like from outside. `(record, effects, view)` in, lines out: JSON for programs, text for people.
+//!
+//! Pure: nothing is written from here, and no clock is read, so a replay renders exactly as the live run did. The
+//! words that programs rely on are in [`Outer`]; they are public and versioned, unlike the journal's.
+
+mod fields;
+mod json;
+mod outer;
+mod status;
+mod stream;
+mod terminal;
+mod time;
+mod words;
+
+pub use fields::{
+    CheckpointRequested, CheckpointTaken, GateFinished, GateTime, GaugeRead, HandoffDecided, LimitReached,
+    PhaseFields, PhaseStatus, RunFinished, RunStarted, SessionEnded, SessionStarted, StageReached,
+    WaitFields, Warning,
+};
+pub use json::to_json_line;
+pub use outer::{Line, Outer, SCHEMA, schema};
+pub use status::{
+    CheckpointDoc, GateDoc, LimitsDoc, NoteDoc, SessionDoc, StatusDoc, Use, VerdictDoc, render,
+    schema as status_schema,
+};
+pub use stream::OuterStream;
+pub use terminal::{Output, Style, Terminal, plain};
+pub use time::Time;
+
+#[cfg(test)]
+mod real_run_tests;
+#[cfg(test)]
+mod sample;

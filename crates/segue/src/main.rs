@@ -1,1 +1,17 @@
-fn main() {}
+//! Keeps coding agents working past their context window: this is the program, and it only starts.
+
+mod checkpoint;
+mod cli;
+mod clock;
+mod config;
+mod driver;
+mod gates;
+mod git;
+mod history;
+mod process;
+mod prompt;
+mod store;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

@@ -81,10 +81,8 @@ impl Policy {
         }
         let to = Percent::from_f64(percent);
         self.replacing_off = percent >= 100.0;
-        let Some(from) = self.stages.iter().find(|s| s.replaces()).and_then(|s| s.at.percent(self.lines))
-        else {
-            return Ok(());
-        };
+        let replacing = self.stages.iter().filter(|s| s.replaces());
+        let Some(from) = replacing.filter_map(|s| s.at.percent(self.lines)).next() else { return Ok(()) };
         self.lines = Lines { soft: self.lines.soft.scale(from, to), hard: self.lines.hard.scale(from, to) };
         for stage in &mut self.stages {
             if let At::Percent(at) = &mut stage.at {

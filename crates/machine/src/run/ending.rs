@@ -21,13 +21,13 @@ impl Run {
     }
 
     pub(super) fn work_saved(&mut self, work: &WorkState, out: &mut Vec<Effect>) {
-        if self.view.phase != Phase::Saving {
+        if self.view.phase != Phase::Saving || self.ending.is_some() {
             return;
         }
         if let Some(trouble) = &work.trouble {
             Self::warn("git", trouble.clone(), out);
         }
-        let Some(outcome) = self.view.outcome.take() else { return };
+        let Some(outcome) = self.view.outcome.clone() else { return };
         let reason = match outcome.verdict {
             Verdict::Verified | Verdict::Claimed | Verdict::NeedsPerson => EndReason::Finished,
             Verdict::Failed | Verdict::Stopped => EndReason::Stopped,
@@ -65,6 +65,7 @@ impl Run {
             .because_of(Limit::Deadline)
             .advise("`segue resume --deadline …` goes on with more time");
         self.wind_down(outcome, false, out);
+        self.ask_timed_out(out);
     }
 
     /// Whether money and tokens are left; winds the run down when they are not.
@@ -121,7 +122,8 @@ impl Run {
     /// Ends the run with a checkpoint.
     pub(super) fn finish_with_checkpoint(&mut self, why: &str, outcome: Outcome, out: &mut Vec<Effect>) {
         let asked = Asked { depth: Depth::Full, stage: None, reason: why.to_owned() };
-        if self.is_winding_down() || self.taking.is_some() || self.ask.is_some() {
+        let saving = self.view.phase == Phase::Saving;
+        if saving || self.is_winding_down() || self.taking.is_some() || self.ask.is_some() {
             return self.wind_down(outcome, false, out);
         }
         self.take(asked, None, Then::Finish(outcome, EndReason::Stopped), out);

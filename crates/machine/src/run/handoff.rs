@@ -209,9 +209,8 @@ impl Run {
     }
 
     fn ask_deadline(&self) -> u64 {
-        let limits = self.limits();
-        let at = self.now.saturating_add(limits.ask_timeout_ms);
-        limits.deadline_ms.map_or(at, |d| at.min(self.view.started_at.saturating_add(d)))
+        let at = self.now.saturating_add(self.limits().ask_timeout_ms);
+        self.deadline().map_or(at, |deadline| at.min(deadline))
     }
 
     pub(super) fn phase_is_working(&self) -> bool {

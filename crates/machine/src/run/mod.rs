@@ -172,10 +172,13 @@ impl Run {
     }
 
     fn set_deadline(&self, out: &mut Vec<Effect>) {
-        if let Some(limit) = self.limits().deadline_ms {
-            let at = self.view.started_at.saturating_add(limit);
+        if let Some(at) = self.deadline() {
             out.push(Effect::SetTimer { timer: Timer::Deadline, at });
         }
+    }
+
+    fn deadline(&self) -> Option<Millis> {
+        self.limits().deadline_ms.map(|limit| self.view.started_at.saturating_add(limit))
     }
 
     fn note(&mut self, text: &str) {

@@ -1,7 +1,7 @@
 //! Taking a run up again after its process died or its end was not the end.
 
-use super::{EndReason, Phase, Run, Then};
-use crate::{Asked, Depth, Effect, GateWhen, RunSpec, SessionReason};
+use super::{After, EndReason, Phase, Run, SessionView, Then};
+use crate::{Asked, Depth, Effect, GateWhen, RunSpec, SessionReason, Timer};
 
 impl Run {
     /// Books what was in flight as lost and goes on from the last durable fact.
@@ -19,11 +19,13 @@ impl Run {
         }
         if let Some(spec) = spec {
             self.view.spec = Some(Box::new(spec.clone()));
+            self.view.gates.retain(|name, _| spec.gates.iter().any(|g| g.name == *name && !g.manual));
             self.agent = self.agent.min(spec.agents.len().saturating_sub(1));
         }
         let was_checkpointing = self.taking.is_some();
-        let conversation = self.view.session.as_ref().and_then(|s| s.conversation.clone());
-        self.conversation = conversation.filter(|_| same_session);
+        let agent = self.agent_name(self.agent);
+        let resumes = |s: &&SessionView| same_session && s.agent == agent;
+        self.conversation = self.view.session.as_ref().filter(resumes).and_then(|s| s.conversation.clone());
         self.close_session(EndReason::Lost, None, orphans, out);
         self.forget_what_was_in_flight();
         self.set_deadline(out);
@@ -31,7 +33,9 @@ impl Run {
             Phase::New => {}
             Phase::GatesBefore => self.gates_before(out),
             Phase::Gating => {
-                self.run_gates(GateWhen::After, out);
+                if !self.run_gates(GateWhen::After, out) {
+                    self.gate(out);
+                }
             }
             Phase::Saving => match self.view.outcome.take() {
                 Some(outcome) => self.save(outcome, out),
@@ -43,6 +47,10 @@ impl Run {
 
     fn take_up(&mut self, was_checkpointing: bool, out: &mut Vec<Effect>) {
         self.view.phase = Phase::Working;
+        if self.deadline().is_some_and(|at| at <= self.now) {
+            out.push(Effect::ClearTimer { timer: Timer::Deadline });
+            return self.deadline_passed(out);
+        }
         if self.view.sessions == 0 {
             return self.start_session(SessionReason::First, out);
         }
@@ -55,15 +63,19 @@ impl Run {
 
     // A person who resumes has looked: the counters that would stop the run at once begin anew.
     fn forget_what_was_in_flight(&mut self) {
+        let was_ending = self.ending.as_ref().is_some_and(|e| matches!(e.after, After::Finish(_)));
         self.ask = None;
         self.taking = None;
         self.ending = None;
+        self.fallback = None;
         self.stop_asked = false;
         self.denials.clear();
         self.trim = 0;
         if self.view.phase == Phase::Finished {
             self.view.outcome = None;
             self.view.finished_at = None;
+        }
+        if was_ending || self.view.phase == Phase::Finished {
             self.view.restarts = 0;
             self.view.without_progress = 0;
             self.view.round = 0;

@@ -1,1 +1,17 @@
+//! The machine's behaviours, each as a short scene: what an agent does, and what the machine makes of it.
 
+#[path = "run_tests/scenario.rs"]
+mod scenario;
+
+#[path = "run_tests/checkpoint.rs"]
+mod checkpoint;
+#[path = "run_tests/ends.rs"]
+mod ends;
+#[path = "run_tests/gates.rs"]
+mod gates;
+#[path = "run_tests/meter.rs"]
+mod meter;
+#[path = "run_tests/resume.rs"]
+mod resume;
+#[path = "run_tests/trigger.rs"]
+mod trigger;

@@ -39,6 +39,7 @@ impl Run {
             spent: Totals::default(),
             started_at: self.now,
         });
+        self.conversation = self.conversation.take().filter(|_| reason == SessionReason::Resume);
         let conversation = self.conversation.clone();
         out.push(Effect::StartSession { session: n, agent: agent.name, reason, conversation });
         out.push(Effect::SetTimer { timer: Timer::Idle, at: self.now.saturating_add(idle_ms) });
@@ -99,6 +100,9 @@ impl Run {
                 self.answered(Some(text), out);
             }
             AgentEvent::NotAnswered { why } => {
+                if self.ask.is_some() || self.unanswered {
+                    self.set_doing(Doing::Idle);
+                }
                 if self.ask.is_some() {
                     Self::warn(
                         "no_answer",
@@ -284,9 +288,13 @@ impl Run {
             }
             return;
         }
+        if !self.phase_is_working() {
+            return;
+        }
         match end {
             TurnEnd::Finished { .. } => self.completed(out),
             TurnEnd::Cancelled if self.ask.is_some() => self.start_ask_timer(out),
+            TurnEnd::Cancelled if self.unanswered => self.set_doing(Doing::Asked),
             TurnEnd::Cancelled => {
                 self.turn_failed(EndReason::Failed, "the agent cancelled its own turn", out)
             }
@@ -304,9 +312,7 @@ impl Run {
                 return self.take(pending.asked, None, pending.then, out);
             }
         }
-        if self.phase_is_working() {
-            self.gate(out);
-        }
+        self.gate(out);
     }
 
     fn overflowed(&mut self, message: &str, out: &mut Vec<Effect>) {
@@ -379,9 +385,13 @@ impl Run {
     }
 
     pub(super) fn session_not_started(&mut self, n: u32, why: &str, out: &mut Vec<Effect>) {
-        if self.session_mut(n).is_some() {
-            self.close_session(EndReason::Failed, None, 0, out);
-            self.never_ready(&format!("could not be started: {why}"), out);
+        if self.session_mut(n).is_none() {
+            return;
+        }
+        self.close_session(EndReason::Failed, None, 0, out);
+        match self.ending.take() {
+            Some(ending) => self.go_after(ending.after, out),
+            None => self.never_ready(&format!("could not be started: {why}"), out),
         }
     }
 

@@ -1,0 +1,136 @@
+//! Checkpoint: who writes it, and how long the agent has.
+
+use super::scenario::{Reply, START, Scenario};
+use crate::CheckpointBy::{Agent, Segue};
+use crate::{AgentEvent, Depth, EndHow, Limit, Prompt, Timer, TurnEnd};
+
+#[test]
+fn c2_no_answer_in_30_s_and_segue_writes_it() {
+    let mut scene = Scenario::new("seamless").reply(Reply::Silent).start();
+    scene.usage(40_000).usage(91_000).wait(29_999);
+    assert_eq!(scene.taken(), []);
+    scene.wait(1);
+    assert_eq!((scene.taken(), scene.started().len()), (vec![(Depth::Full, Segue)], 2));
+    assert_eq!(scene.warned("no_answer"), 1);
+}
+
+#[test]
+fn c2_a_refused_request_is_written_by_segue_at_once() {
+    let mut scene = Scenario::new("seamless").reply(Reply::Refuses).start();
+    scene.usage(40_000).usage(91_000);
+    assert_eq!((scene.taken(), scene.started().len()), (vec![(Depth::Full, Segue)], 2));
+}
+
+#[test]
+fn c2_an_empty_answer_is_no_answer() {
+    let mut scene = Scenario::new("seamless").hold("ask").start();
+    scene.usage(40_000).usage(91_000).says(AgentEvent::Answered { text: " \n".to_owned() });
+    assert_eq!(scene.taken(), [(Depth::Full, Segue)]);
+}
+
+#[test]
+fn c2_the_time_to_answer_counts_from_the_end_of_the_running_tool() {
+    let mut scene = Scenario::new("seamless").reply(Reply::Silent).start();
+    scene.usage(40_000).tool_begins("build").reads(59_000).usage(91_000);
+    assert_eq!((scene.count("ask"), scene.timer(Timer::Ask)), (1, None));
+    scene.wait(120_000).tool_ends("build", 10);
+    assert_eq!(scene.timer(Timer::Ask), Some(START + 150_000));
+    scene.wait(29_999);
+    assert_eq!(scene.taken(), []);
+    scene.wait(1);
+    assert_eq!(scene.taken(), [(Depth::Full, Segue)]);
+}
+
+#[test]
+fn c2_the_time_to_answer_never_ends_after_the_runs_deadline() {
+    let mut scene =
+        Scenario::new("seamless").reply(Reply::Silent).spec(|s| s.limits.deadline_ms = Some(60_000)).start();
+    scene.usage(40_000).wait(50_000).usage(91_000);
+    assert_eq!(scene.timer(Timer::Ask), Some(START + 60_000));
+    scene.wait(10_000);
+    assert_eq!((scene.taken(), scene.exit_code()), (vec![(Depth::Full, Segue)], 4));
+    assert_eq!((scene.outcome().limit, scene.started().len()), (Some(Limit::Deadline), 1));
+}
+
+#[test]
+fn c2_the_deadline_does_not_wait_for_the_tool_that_holds_up_an_answer() {
+    let mut scene =
+        Scenario::new("seamless").reply(Reply::Silent).spec(|s| s.limits.deadline_ms = Some(60_000)).start();
+    scene.usage(40_000).tool_begins("build").reads(59_000).usage(91_000);
+    assert_eq!((scene.count("ask"), scene.timer(Timer::Ask)), (1, None));
+    scene.wait(60_000);
+    assert_eq!(scene.taken(), [(Depth::Full, Segue)]);
+    scene.wait(60_000);
+    assert_eq!((scene.ends(), scene.exit_code()), (vec![EndHow::AtOnce], 4));
+}
+
+#[test]
+fn c2_where_there_is_no_room_to_ask_segue_writes_without_asking() {
+    let mut scene = Scenario::new("seamless").start();
+    scene.usage(50_000).usage(96_001);
+    assert_eq!((scene.asked(), scene.taken()), (vec![], vec![(Depth::Full, Segue)]));
+    let mut scene = Scenario::new("seamless").start();
+    scene.usage(50_000).usage(96_000);
+    assert_eq!((scene.asked(), scene.taken()), (vec![Depth::Full], vec![(Depth::Full, Agent)]));
+}
+
+#[test]
+fn c2_an_agent_that_cannot_be_asked_is_not() {
+    let mut scene = Scenario::new("seamless");
+    scene.can.ask = false;
+    let mut scene = scene.start();
+    scene.usage(50_000).usage(91_000);
+    assert_eq!((scene.asked(), scene.taken()), (vec![], vec![(Depth::Full, Segue)]));
+}
+
+#[test]
+fn c2_a_prompt_too_long_at_the_checkpoint_makes_segue_write_it() {
+    let mut scene = Scenario::new("seamless").hold("ask").start();
+    scene.usage(40_000).usage(91_000).overflows();
+    assert_eq!((scene.taken(), scene.started().len()), (vec![(Depth::Emergency, Segue)], 2));
+}
+
+#[test]
+fn a_late_answer_to_a_dump_lets_the_agent_go_on() {
+    let mut scene = Scenario::new("staged").hold("ask").start();
+    scene.usage(50_000).usage(91_000).wait(30_000);
+    assert_eq!((scene.taken(), scene.count("prompt")), (vec![(Depth::Brief, Segue)], 1));
+    scene.says(AgentEvent::Answered { text: "late".to_owned() });
+    assert_eq!((scene.prompts()[1].clone(), scene.taken().len()), (Prompt::GoOn, 1));
+}
+
+#[test]
+fn a_turn_cancelled_for_an_ask_that_timed_out_is_no_failure() {
+    let mut scene = Scenario::new("staged").hold("ask").start();
+    scene.usage(50_000).usage(91_000).wait(30_000).says(AgentEvent::TurnEnded(TurnEnd::Cancelled));
+    assert_eq!((scene.count("take"), scene.count("end")), (1, 0));
+    scene.says(AgentEvent::Answered { text: "late".to_owned() });
+    assert_eq!((scene.prompts()[1].clone(), scene.started().len()), (Prompt::GoOn, 1));
+    scene.usage(95_500);
+    assert_eq!(scene.asked(), [Depth::Brief, Depth::Full]);
+}
+
+#[test]
+fn a_turn_cancelled_for_the_ask_waits_for_the_answer() {
+    let mut scene = Scenario::new("seamless").hold("ask").start();
+    scene.usage(50_000).usage(91_000).says(AgentEvent::TurnEnded(TurnEnd::Cancelled));
+    assert_eq!(scene.count("take"), 0);
+    scene.release();
+    assert_eq!((scene.taken(), scene.started().len()), (vec![(Depth::Full, Agent)], 2));
+}
+
+#[test]
+fn a_session_whose_tool_still_runs_is_ended_after_it_and_at_once_after_a_minute() {
+    for (ends, how) in [(true, EndHow::Gently), (false, EndHow::AtOnce)] {
+        let mut scene = Scenario::new("seamless").start();
+        scene.can.ask = false;
+        scene.usage(40_000).tool_begins("build").reads(59_000).usage(91_000);
+        assert_eq!(scene.count("end"), 0);
+        if ends {
+            scene.tool_ends("build", 1)
+        } else {
+            scene.wait(60_000)
+        };
+        assert_eq!((scene.ends(), scene.started().len()), (vec![how], 2));
+    }
+}

@@ -1,0 +1,135 @@
+//! Gates and permissions: what decides that the work is done, and what the agent may not do by itself.
+
+use super::scenario::Scenario;
+use crate::{AgentEvent, Effect, EndReason, GateWhen, HandoffKind, Limit, Prompt, Verdict};
+
+#[test]
+fn gates_run_before_the_work_and_after_it() {
+    let mut scene = Scenario::new("seamless").gates(2).start();
+    scene.finishes();
+    let ran = scene
+        .collect(|e| if let Effect::RunGates { when, round } = e { Some((*when, *round)) } else { None });
+    assert_eq!(ran, [(GateWhen::Before, 0), (GateWhen::After, 1)]);
+    assert_eq!((scene.outcome().verdict, scene.ended()), (Verdict::Verified, vec![EndReason::Finished]));
+}
+
+#[test]
+fn red_gates_go_back_to_the_agent_with_what_they_said() {
+    let mut scene = Scenario::new("seamless").gates(1).rounds(&[false, true]).start();
+    scene.finishes();
+    assert!(
+        matches!(&scene.prompts()[1], Prompt::GatesFailed { round: 1, of: 5, failed } if failed.len() == 1)
+    );
+    scene.finishes();
+    assert_eq!((scene.outcome().verdict, scene.started().len()), (Verdict::Verified, 1));
+}
+
+#[test]
+fn after_5_red_rounds_the_run_has_failed() {
+    let mut scene = Scenario::new("seamless").gates(1).rounds(&[false; 9]).start();
+    for _ in 0..5 {
+        assert!(!scene.is_over());
+        scene.finishes();
+    }
+    assert_eq!((scene.outcome().verdict, scene.exit_code()), (Verdict::Failed, 1));
+    assert_eq!((scene.limits(), scene.count("save")), (vec![Limit::GateRounds], 1));
+}
+
+#[test]
+fn red_gates_above_the_line_go_to_a_fresh_session() {
+    let mut scene = Scenario::new("seamless").gates(1).rounds(&[false]).hold("ask").start();
+    scene.usage(50_000).usage(92_000).finishes().release();
+    assert_eq!((scene.started().len(), scene.view().restarts), (2, 1));
+    assert!(matches!(&scene.prompts()[1], Prompt::Continuation { failed, .. } if failed.len() == 1));
+}
+
+#[test]
+fn red_gates_of_an_agent_that_takes_one_prompt_go_to_a_fresh_session() {
+    let mut scene = Scenario::new("seamless").gates(1).rounds(&[false]);
+    scene.can.follow_up = false;
+    let mut scene = scene.start();
+    scene.finishes();
+    assert_eq!(scene.handoffs(), [(HandoffKind::Restart, Some("a".to_owned()))]);
+    assert_eq!(scene.view().restarts, 0, "the window was not full");
+}
+
+#[test]
+fn red_gates_after_the_agent_has_left_go_to_a_fresh_session() {
+    let mut scene = Scenario::new("seamless").gates(1).rounds(&[false]).hold("gates").start();
+    scene.release();
+    let mut scene = scene.hold("gates");
+    scene.finishes().crashes().release();
+    assert_eq!((scene.ended(), scene.started().len()), (vec![EndReason::Finished], 2));
+    assert!(matches!(&scene.prompts()[1], Prompt::Continuation { failed, .. } if failed.len() == 1));
+}
+
+#[test]
+fn green_before_with_open_items_is_asked_once_more() {
+    let mut scene = Scenario::new("seamless").gates(1).green_before().spec(|s| s.task.open_items = 3).start();
+    scene.finishes();
+    assert_eq!(scene.prompts()[1], Prompt::GreenBefore { open: 3 });
+    scene.finishes();
+    assert_eq!((scene.outcome().verdict, scene.count("prompt")), (Verdict::Verified, 2));
+    assert!(scene.outcome().reason.contains("green before"));
+}
+
+#[test]
+fn green_before_with_every_item_closed_is_not_asked_again() {
+    let mut scene = Scenario::new("seamless").gates(1).green_before().spec(|s| s.task.open_items = 3).start();
+    scene.says(AgentEvent::ItemsSeen { open: 0, closed: 3 }).finishes();
+    assert_eq!((scene.outcome().verdict, scene.count("prompt")), (Verdict::Verified, 1));
+}
+
+#[test]
+fn a_manual_gate_needs_a_person() {
+    for count in [1, 2] {
+        let mut scene = Scenario::new("seamless").gates(count).spec(|s| s.gates[0].manual = true).start();
+        scene.finishes();
+        assert_eq!((scene.outcome().verdict, scene.exit_code()), (Verdict::NeedsPerson, 3));
+        assert_eq!(scene.view().gates.len(), count - 1, "a manual gate is never run");
+    }
+}
+
+#[test]
+fn without_a_gate_the_work_is_claimed_and_that_can_be_too_little() {
+    for (require_verified, code) in [(false, 0), (true, 3)] {
+        let mut scene = Scenario::new("seamless").spec(|s| s.require_verified = require_verified).start();
+        scene.finishes();
+        assert_eq!((scene.outcome().verdict, scene.exit_code()), (Verdict::Claimed, code));
+    }
+}
+
+#[test]
+fn news_of_a_turn_that_is_over_does_not_disturb_its_gates() {
+    for held in ["gates", "save"] {
+        let mut scene = Scenario::new("seamless").gates(1).start().hold(held);
+        scene.finishes().overflows().wants("x").wants("x").wants("x").release();
+        let expected = if held == "save" { Verdict::Verified } else { Verdict::NeedsPerson };
+        assert_eq!((scene.outcome().verdict, scene.started().len()), (expected, 1), "{held}");
+    }
+}
+
+fn answers(scene: &Scenario) -> Vec<bool> {
+    scene.collect(|e| if let Effect::AnswerPermission { allow, .. } = e { Some(*allow) } else { None })
+}
+
+#[test]
+fn permissions_are_denied_and_three_of_one_kind_need_a_person() {
+    let mut scene = Scenario::new("seamless").start();
+    scene.wants("web").wants("shell").wants("web").wants("shell");
+    assert_eq!((answers(&scene), scene.is_over()), (vec![false; 4], false));
+    scene.wants("web");
+    assert_eq!((scene.outcome().verdict, scene.exit_code()), (Verdict::NeedsPerson, 3));
+    assert!(scene.outcome().advice.unwrap().contains("allow=web"));
+    assert_eq!((scene.limits(), scene.count("take")), (vec![Limit::Permissions], 1));
+}
+
+#[test]
+fn permissions_on_the_list_are_given() {
+    let mut scene = Scenario::new("seamless").spec(|s| s.agents[0].allow = vec!["web".to_owned()]).start();
+    scene.wants("web").wants("web").wants("web").wants("shell");
+    assert_eq!((answers(&scene), scene.is_over()), (vec![true, true, true, false], false));
+    let mut scene = Scenario::new("seamless").spec(|s| s.agents[0].allow = vec!["*".to_owned()]).start();
+    scene.wants("web").wants("shell").wants("anything");
+    assert_eq!((answers(&scene), scene.warned("permission_denied")), (vec![true; 3], 0));
+}

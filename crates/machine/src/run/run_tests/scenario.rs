@@ -1,0 +1,398 @@
+//! A run with a driver that carries every effect out in the simplest way, and an agent that does what it is told.
+//! Time is simulated: it passes in `wait` and nowhere else.
+
+#[path = "seen.rs"]
+mod seen;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::policy::preset;
+use crate::{
+    AgentEvent, AgentSpec, Asked, Capabilities, CheckpointBy, Claims, CommitMode, Effect, Event, GateResult,
+    GateSpec, GateWhen, GitSpec, Millis, Reading, Record, Run, RunSpec, StopHow, Task, Timer, TurnEnd,
+    WorkState,
+};
+
+/// When every scene begins.
+pub(super) const START: Millis = 1_000_000;
+
+/// What the agent does when it is asked for a checkpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reply {
+    Answers,
+    Refuses,
+    Silent,
+}
+
+/// How an agent starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Birth {
+    Ready,
+    ExitsFirst,
+    NotFound,
+    Silent,
+}
+
+pub(super) struct Scenario {
+    pub(super) run: Run,
+    pub(super) spec: RunSpec,
+    pub(super) now: Millis,
+    /// Everything that was to be done so far.
+    pub(super) effects: Vec<Effect>,
+    pub(super) reply: Reply,
+    pub(super) can: Capabilities,
+    todo: VecDeque<Effect>,
+    held: BTreeSet<&'static str>,
+    timers: BTreeMap<Timer, Millis>,
+    births: VecDeque<Birth>,
+    green: (bool, VecDeque<bool>),
+    trees: VecDeque<&'static str>,
+    seq: u64,
+    calls: u64,
+    tokens: u64,
+    last_word: Millis,
+}
+
+/// A name for each effect, for holding it back.
+pub(super) fn name(effect: &Effect) -> &'static str {
+    match effect {
+        Effect::RunGates { .. } => "gates",
+        Effect::StartSession { .. } => "start",
+        Effect::SendPrompt { .. } => "prompt",
+        Effect::AskCheckpoint { .. } => "ask",
+        Effect::TellAgent { .. } => "tell",
+        Effect::AnswerPermission { .. } => "permission",
+        Effect::TakeCheckpoint { .. } => "take",
+        Effect::SaveWork { .. } => "save",
+        Effect::WriteHandoffFile { .. } => "handoff file",
+        Effect::EndSession { .. } => "end",
+        Effect::SetTimer { .. } => "set timer",
+        Effect::ClearTimer { .. } => "clear timer",
+        Effect::Announce(_) => "announce",
+        Effect::Finish(_) => "finish",
+    }
+}
+
+// The scene: what is given.
+impl Scenario {
+    /// A preset, one agent with a window of 100,000 tokens, no gates.
+    pub(super) fn new(policy: &str) -> Self {
+        let preset = preset::find(policy).unwrap();
+        let spec = RunSpec {
+            task: Task { text: "do it".to_owned(), source: None, open_items: 0 },
+            agents: vec![agent("a")],
+            policy: preset.policy,
+            limits: crate::Limits { max_restarts: preset.max_restarts, ..Default::default() },
+            gates: Vec::new(),
+            git: GitSpec {
+                enabled: true,
+                commit: CommitMode::Snapshot,
+                commit_on_failure: false,
+                message: String::new(),
+                base: None,
+                base_tree: Some("base".to_owned()),
+            },
+            workdir: "/w".to_owned(),
+            require_verified: false,
+            started_at: START,
+        };
+        Self {
+            run: Run::default(),
+            spec,
+            now: START,
+            effects: Vec::new(),
+            reply: Reply::Answers,
+            can: Capabilities { ask: true, follow_up: true, usage: true },
+            todo: VecDeque::new(),
+            held: BTreeSet::new(),
+            timers: BTreeMap::new(),
+            births: VecDeque::new(),
+            green: (false, VecDeque::new()),
+            trees: VecDeque::new(),
+            seq: 0,
+            calls: 0,
+            tokens: 0,
+            last_word: START,
+        }
+    }
+
+    pub(super) fn window(mut self, tokens: u64) -> Self {
+        self.spec.agents[0].window = Some(tokens);
+        self
+    }
+
+    pub(super) fn no_window(mut self) -> Self {
+        self.spec.agents[0].window = None;
+        self
+    }
+
+    pub(super) fn threshold(mut self, percent: f64) -> Self {
+        self.spec.policy.set_threshold(percent).unwrap();
+        self
+    }
+
+    /// Gates that are red before the work and green after it.
+    pub(super) fn gates(mut self, count: usize) -> Self {
+        let gate = |n| GateSpec { name: format!("g{n}"), run: "x".into(), timeout_ms: 1, manual: false };
+        self.spec.gates = (1..=count).map(gate).collect();
+        self
+    }
+
+    pub(super) fn green_before(mut self) -> Self {
+        self.green.0 = true;
+        self
+    }
+
+    /// What the gates say in each round after the work; green when nothing is said.
+    pub(super) fn rounds(mut self, green: &[bool]) -> Self {
+        self.green.1 = green.iter().copied().collect();
+        self
+    }
+
+    pub(super) fn fallback(mut self, name: &str) -> Self {
+        self.spec.agents.push(agent(name));
+        self
+    }
+
+    pub(super) fn births(mut self, births: &[Birth]) -> Self {
+        self.births = births.iter().copied().collect();
+        self
+    }
+
+    /// The work tree at each checkpoint; a new one each time when nothing is said.
+    pub(super) fn trees(mut self, trees: &[&'static str]) -> Self {
+        self.trees = trees.iter().copied().collect();
+        self
+    }
+
+    pub(super) fn reply(mut self, reply: Reply) -> Self {
+        self.reply = reply;
+        self
+    }
+
+    pub(super) fn spec(mut self, change: impl FnOnce(&mut RunSpec)) -> Self {
+        change(&mut self.spec);
+        self
+    }
+
+    /// Effects of this name are noted and left undone.
+    pub(super) fn hold(mut self, name: &'static str) -> Self {
+        self.held.insert(name);
+        self
+    }
+
+    /// Carries out what was held back, and holds nothing from here on.
+    pub(super) fn release(&mut self) -> &mut Self {
+        self.held.clear();
+        self.settle();
+        self
+    }
+
+    pub(super) fn start(mut self) -> Self {
+        let spec = Box::new(self.spec.clone());
+        self.feed(Event::RunStarted { spec });
+        self
+    }
+}
+
+fn agent(name: &str) -> AgentSpec {
+    AgentSpec { name: name.into(), model: None, window: Some(100_000), budget: None, allow: Vec::new() }
+}
+
+// What happens.
+impl Scenario {
+    pub(super) fn feed(&mut self, event: Event) -> &mut Self {
+        self.take_in(event);
+        self.settle();
+        self
+    }
+
+    pub(super) fn says(&mut self, event: AgentEvent) -> &mut Self {
+        self.last_word = self.now;
+        let session = self.view().sessions;
+        self.feed(Event::Agent { session, event })
+    }
+
+    /// A model call reads so many tokens, and nothing came before it.
+    pub(super) fn reads(&mut self, tokens: u64) -> &mut Self {
+        self.calls += 1;
+        self.tokens = tokens;
+        let call = Some(format!("call-{}", self.calls));
+        self.says(AgentEvent::UsageRead(Reading { call, ..Reading::exact(tokens, 0, 0, 0) }))
+    }
+
+    /// A tool result, and then a model call that reads so many tokens because of it.
+    pub(super) fn usage(&mut self, tokens: u64) -> &mut Self {
+        let session = self.view().sessions;
+        self.tool(tokens.saturating_sub(self.tokens));
+        if self.view().sessions == session { self.reads(tokens) } else { self }
+    }
+
+    pub(super) fn tool(&mut self, chars: u64) -> &mut Self {
+        self.tool_begins("t").tool_ends("t", chars)
+    }
+
+    pub(super) fn tool_begins(&mut self, tool: &str) -> &mut Self {
+        self.says(AgentEvent::ToolStarted { tool: tool.to_owned(), title: "works".to_owned() })
+    }
+
+    pub(super) fn tool_ends(&mut self, tool: &str, chars: u64) -> &mut Self {
+        let (tool, title) = (tool.to_owned(), "works".to_owned());
+        self.says(AgentEvent::ToolEnded { tool, title, ok: true, chars })
+    }
+
+    pub(super) fn tools(&mut self, count: u32) -> &mut Self {
+        for _ in 0..count {
+            self.tool(10);
+        }
+        self
+    }
+
+    pub(super) fn finishes(&mut self) -> &mut Self {
+        self.says(AgentEvent::TurnEnded(TurnEnd::Finished { text: "done".to_owned() }))
+    }
+
+    pub(super) fn overflows(&mut self) -> &mut Self {
+        self.says(AgentEvent::TurnEnded(TurnEnd::Overflow { message: "too long".to_owned() }))
+    }
+
+    pub(super) fn crashes(&mut self) -> &mut Self {
+        let session = self.view().sessions;
+        self.feed(Event::SessionExited { session, exit: Some(1), orphans: 0 })
+    }
+
+    pub(super) fn wants(&mut self, kind: &str) -> &mut Self {
+        let (request, title) = ("r".to_owned(), "does it".to_owned());
+        self.says(AgentEvent::PermissionAsked { request, kind: kind.to_owned(), title })
+    }
+
+    pub(super) fn stop(&mut self, how: StopHow) -> &mut Self {
+        self.feed(Event::StopAsked { how })
+    }
+
+    /// segue dies with all that was under way, and someone resumes the run.
+    pub(super) fn killed_and_resumed(&mut self) -> &mut Self {
+        self.killed_and_resumed_with(None, false)
+    }
+
+    pub(super) fn killed_and_resumed_with(&mut self, spec: Option<RunSpec>, same_session: bool) -> &mut Self {
+        self.todo.clear();
+        self.timers.clear();
+        self.held.clear();
+        self.tokens = 0;
+        self.feed(Event::RunResumed { orphans: 1, spec: spec.map(Box::new), same_session })
+    }
+
+    /// Lets time pass and fires the timers that run out, in order.
+    pub(super) fn wait(&mut self, ms: u64) -> &mut Self {
+        let until = self.now + ms;
+        while let Some((timer, at)) = self.next_timer().filter(|(_, at)| *at <= until) {
+            self.now = self.now.max(at);
+            self.timers.remove(&timer);
+            let quiet_ms = self.now - self.last_word;
+            self.feed(Event::TimerFired { timer, quiet_ms });
+        }
+        self.now = until;
+        self
+    }
+
+    fn next_timer(&self) -> Option<(Timer, Millis)> {
+        self.timers.iter().min_by_key(|(_, at)| **at).map(|(timer, at)| (*timer, *at))
+    }
+
+    fn take_in(&mut self, event: Event) {
+        self.seq += 1;
+        let effects = self.run.handle(&Record { seq: self.seq, at: self.now, event });
+        self.todo.extend(effects.iter().cloned());
+        self.effects.extend(effects);
+    }
+
+    fn settle(&mut self) {
+        for _ in 0..1_000 {
+            let Some(next) = self.todo.iter().position(|e| !self.held.contains(name(e))) else { return };
+            if let Some(effect) = self.todo.remove(next) {
+                self.carry_out(effect);
+            }
+        }
+        panic!("the run goes round in circles: {:?}", self.todo);
+    }
+
+    fn carry_out(&mut self, effect: Effect) {
+        match effect {
+            Effect::RunGates { when, .. } => self.run_gates(when),
+            Effect::StartSession { session, .. } => self.start_agent(session),
+            Effect::SendPrompt { session, .. } => self.take_in(Event::PromptSent { session, chars: 0 }),
+            Effect::AskCheckpoint { session, .. } => self.ask(session),
+            Effect::TakeCheckpoint { session, asked, by, .. } => self.take_checkpoint(session, &asked, by),
+            Effect::SaveWork { .. } => self.take_in(Event::WorkSaved { work: WorkState::default() }),
+            Effect::EndSession { session, .. } => {
+                self.take_in(Event::SessionExited { session, exit: Some(0), orphans: 0 });
+            }
+            Effect::SetTimer { timer, at } => {
+                self.timers.insert(timer, at);
+            }
+            Effect::ClearTimer { timer } => {
+                self.timers.remove(&timer);
+            }
+            Effect::TellAgent { .. }
+            | Effect::AnswerPermission { .. }
+            | Effect::WriteHandoffFile { .. }
+            | Effect::Announce(_)
+            | Effect::Finish(_) => {}
+        }
+    }
+
+    fn run_gates(&mut self, when: GateWhen) {
+        let passed = match when {
+            GateWhen::Before => self.green.0,
+            GateWhen::After => self.green.1.pop_front().unwrap_or(true),
+        };
+        for gate in self.spec.gates.clone().into_iter().filter(|g| !g.manual) {
+            let exit = Some(i32::from(!passed));
+            let tail = String::new();
+            let result = GateResult { gate: gate.name, when, passed, exit, ms: 1, output: None, tail };
+            self.take_in(Event::GateFinished(result));
+        }
+    }
+
+    fn start_agent(&mut self, session: u32) {
+        self.tokens = 0;
+        let birth = self.births.pop_front().unwrap_or(Birth::Ready);
+        if birth == Birth::NotFound {
+            return self.take_in(Event::SessionNotStarted { session, why: "no such file".to_owned() });
+        }
+        self.take_in(Event::SessionSpawned { session, pid: 100 + session, pid_start: 1 });
+        if birth == Birth::ExitsFirst {
+            self.take_in(Event::SessionExited { session, exit: Some(127), orphans: 0 });
+        } else if birth == Birth::Ready {
+            let conversation = format!("conversation-{session}");
+            let event =
+                AgentEvent::Ready { conversation, model: None, window: None, ceiling: None, can: self.can };
+            self.last_word = self.now;
+            self.take_in(Event::Agent { session, event });
+        }
+    }
+
+    fn ask(&mut self, session: u32) {
+        let event = match self.reply {
+            Reply::Answers => AgentEvent::Answered { text: "<checkpoint>x</checkpoint>".to_owned() },
+            Reply::Refuses => AgentEvent::NotAnswered { why: "it was cancelled".to_owned() },
+            Reply::Silent => return,
+        };
+        self.take_in(Event::Agent { session, event });
+    }
+
+    fn take_checkpoint(&mut self, session: u32, asked: &Asked, by: CheckpointBy) {
+        let tree = self.trees.pop_front().map_or_else(|| format!("tree-{}", self.seq), str::to_owned);
+        self.take_in(Event::CheckpointTaken {
+            checkpoint: format!("c-{}", self.seq),
+            session,
+            by,
+            depth: asked.depth,
+            path: ".segue/c".to_owned(),
+            claims: Claims::default(),
+            work: WorkState { tree: Some(tree), ..WorkState::default() },
+            ms: 1,
+        });
+    }
+}

@@ -1,0 +1,124 @@
+//! What must hold after every record of a world.
+
+use proptest::prelude::*;
+use segue_machine::{AgentEvent, Effect, Event, Record, Timer};
+
+use super::{Check, Job, World};
+
+impl World {
+    pub(super) fn feed(&mut self, event: Event) -> Check {
+        self.before(&event);
+        let record = Record { seq: self.records.len() as u64 + 1, at: self.now, event };
+        let over = self.is_over().then(|| self.run.view().clone());
+        let effects = self.run.handle(&record);
+        let resumed = matches!(record.event, Event::RunResumed { .. });
+        if let Some(view) = over.filter(|_| !resumed) {
+            prop_assert!(effects.is_empty(), "{record:?} does something after the end: {effects:?}");
+            prop_assert_eq!(&view, self.run.view(), "{:?} changes what is over", record);
+        }
+        for effect in &effects {
+            self.check(effect)?;
+            self.begin_job(effect);
+        }
+        self.records.push(record);
+        self.effects.push(effects);
+        self.check_limits()
+    }
+
+    fn before(&mut self, event: &Event) {
+        if let Event::SessionExited { session, .. } | Event::SessionNotStarted { session, .. } = event {
+            self.alive = self.alive.filter(|alive| alive != session);
+        }
+        if let Event::Agent { session, event: AgentEvent::Ready { conversation, .. } } = event
+            && self.alive == Some(*session)
+        {
+            self.ready = true;
+            self.conversations.insert((self.agent.clone(), conversation.clone()));
+        }
+        self.deadline_fired |= matches!(event, Event::TimerFired { timer: Timer::Deadline, .. });
+    }
+
+    fn check(&mut self, effect: &Effect) -> Check {
+        match effect {
+            Effect::StartSession { session, agent, conversation, .. } => {
+                self.agent.clone_from(agent);
+                let own = |c: &String| self.conversations.contains(&(agent.clone(), c.clone()));
+                prop_assert!(
+                    conversation.as_ref().is_none_or(own),
+                    "{agent} is given a foreign conversation"
+                );
+                prop_assert_eq!(self.alive, None, "session {} starts beside another", session);
+                prop_assert!(!self.deadline_fired, "session {session} starts after the deadline");
+                let deadline = self.spec.limits.deadline_ms.map(|d| d.saturating_add(1_000));
+                prop_assert!(deadline.is_none_or(|at| self.now < at), "session {session} starts too late");
+                prop_assert_eq!(*session, self.run.view().sessions);
+                prop_assert!(self.spec.agents.iter().any(|a| &a.name == agent), "{agent} is not in the spec");
+            }
+            Effect::SendPrompt { session, .. }
+            | Effect::AskCheckpoint { session, .. }
+            | Effect::TellAgent { session, .. }
+            | Effect::AnswerPermission { session, .. }
+            | Effect::EndSession { session, .. } => {
+                prop_assert_eq!(self.alive, Some(*session), "{:?} is about a dead session", effect);
+            }
+            Effect::TakeCheckpoint { session, .. } => {
+                prop_assert!(*session > 0 && *session == self.run.view().sessions, "{effect:?}");
+            }
+            Effect::Finish(outcome) => {
+                self.finishes += 1;
+                prop_assert_eq!(self.finishes, 1, "a life ends twice");
+                prop_assert_eq!(self.alive, None, "the run ends before its session");
+                prop_assert_eq!(Some(outcome), self.run.view().outcome.as_ref());
+            }
+            Effect::RunGates { .. }
+            | Effect::SaveWork { .. }
+            | Effect::WriteHandoffFile { .. }
+            | Effect::SetTimer { .. }
+            | Effect::ClearTimer { .. }
+            | Effect::Announce(_) => {}
+        }
+        Ok(())
+    }
+
+    fn begin_job(&mut self, effect: &Effect) {
+        match effect {
+            Effect::SetTimer { timer, at } => {
+                self.timers.insert(*timer, *at);
+            }
+            Effect::ClearTimer { timer } => {
+                self.timers.remove(timer);
+            }
+            Effect::StartSession { session, .. } => {
+                self.alive = Some(*session);
+                (self.ready, self.tool, self.fill, self.cost) = (false, false, 0, 0);
+                self.jobs.push_back(Job::Effect(effect.clone()));
+            }
+            Effect::Announce(_)
+            | Effect::TellAgent { .. }
+            | Effect::AnswerPermission { .. }
+            | Effect::WriteHandoffFile { .. }
+            | Effect::Finish(_) => {}
+            Effect::RunGates { .. }
+            | Effect::SendPrompt { .. }
+            | Effect::AskCheckpoint { .. }
+            | Effect::TakeCheckpoint { .. }
+            | Effect::SaveWork { .. }
+            | Effect::EndSession { .. } => self.jobs.push_back(Job::Effect(effect.clone())),
+        }
+    }
+
+    fn check_limits(&self) -> Check {
+        let (view, limits) = (self.run.view(), &self.spec.limits);
+        let most = limits.max_restarts.unwrap_or(u32::MAX);
+        prop_assert!(view.restarts <= most, "{} restarts of {most}", view.restarts);
+        let most = limits.max_handoffs_without_progress;
+        prop_assert!(
+            most == 0 || view.without_progress <= most,
+            "{} without progress",
+            view.without_progress
+        );
+        // The question that follows gates which were green before is one round more.
+        prop_assert!(view.round <= limits.gate_rounds.max(1) + 1, "round {}", view.round);
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! Things drawn without any regard for what is going on: specs, and events that nobody would expect.
+
+use segue_machine::policy::{Action, At, Percent, Stage, preset};
+use segue_machine::{
+    AgentEvent, AgentFailure, AgentSpec, Capabilities, CheckpointBy, Claims, CommitMode, Depth, Event,
+    GateResult, GateSpec, GateWhen, GitSpec, Limits, Reading, RunSpec, Scope, StopHow, Task, Timer, TurnEnd,
+    WorkState,
+};
+
+use crate::dice::Dice;
+
+pub(crate) fn spec(dice: &mut Dice, started_at: u64) -> RunSpec {
+    let Some(preset) = preset::find(dice.pick(&preset::NAMES)) else { panic!("a preset has no policy") };
+    let mut policy = preset.policy;
+    if dice.chance(25) {
+        policy.stages.insert(0, Stage { at: At::Percent(Percent::whole(50)), actions: vec![Action::Tell] });
+    }
+    if dice.chance(15) {
+        let action = dice.pick(&[Action::Split, Action::Stop, Action::Handoff]);
+        policy.stages.push(Stage { at: At::Left(u64::from(dice.roll(30_000))), actions: vec![action] });
+    }
+    policy.replacing_off = dice.chance(5);
+    policy.handoff_file |= dice.chance(10);
+    let gate = |n: u32, dice: &mut Dice| GateSpec {
+        name: format!("g{n}"),
+        run: "x".to_owned(),
+        timeout_ms: 1_000,
+        manual: dice.chance(8),
+    };
+    RunSpec {
+        task: Task { text: "do it".to_owned(), source: None, open_items: dice.roll(3) },
+        agents: (0..=dice.roll(2)).map(|n| agent(n, dice)).collect(),
+        policy,
+        limits: limits(dice),
+        gates: (0..dice.roll(3)).map(|n| gate(n, dice)).collect(),
+        git: GitSpec {
+            enabled: true,
+            commit: dice.pick(&[CommitMode::Snapshot, CommitMode::Branch, CommitMode::Never]),
+            commit_on_failure: dice.chance(50),
+            message: String::new(),
+            base: None,
+            base_tree: Some("t0".to_owned()),
+        },
+        workdir: "/w".to_owned(),
+        require_verified: dice.chance(20),
+        started_at,
+    }
+}
+
+fn agent(n: u32, dice: &mut Dice) -> AgentSpec {
+    AgentSpec {
+        name: format!("agent{n}"),
+        model: None,
+        window: dice.maybe(90, 100_000),
+        budget: dice.maybe(10, 80_000),
+        allow: dice.maybe(20, "web".to_owned()).into_iter().collect(),
+    }
+}
+
+fn limits(dice: &mut Dice) -> Limits {
+    Limits {
+        deadline_ms: Some(60_000 + u64::from(dice.roll(600_000))).filter(|_| dice.chance(25)),
+        max_restarts: Some(dice.roll(3)).filter(|_| dice.chance(60)),
+        max_handoffs_without_progress: dice.roll(4),
+        gate_rounds: dice.roll(4),
+        cost_musd: dice.maybe(20, 500_000),
+        tokens: dice.maybe(15, 400_000),
+        idle_ms: 60_000,
+        tool_ms: 120_000,
+        ask_timeout_ms: 30_000,
+        same_denials: 2 + dice.roll(3),
+    }
+}
+
+pub(crate) fn work(dice: &mut Dice, stubborn: bool) -> WorkState {
+    let tree = if stubborn { "t0".to_owned() } else { format!("t{}", dice.roll(30)) };
+    WorkState {
+        tree: dice.maybe(95, tree),
+        head: dice.maybe(10, "h".to_owned()),
+        snapshot: dice.maybe(50, "refs/segue/x".to_owned()),
+        commit: None,
+        changed: dice.roll(5),
+        trouble: dice.maybe(3, "git hangs".to_owned()),
+    }
+}
+
+pub(crate) fn gate(gate: String, when: GateWhen, passed: bool, dice: &mut Dice) -> GateResult {
+    let exit = dice.maybe(90, i32::from(!passed));
+    let output = dice.maybe(50, ".segue/gate".to_owned());
+    GateResult { gate, when, passed, exit, ms: 5, output, tail: "äöü \"{}\"\n".to_owned() }
+}
+
+pub(crate) fn checkpoint(session: u32, by: CheckpointBy, depth: Depth, work: WorkState, n: u64) -> Event {
+    let claims = Claims { confirmed: 1, contradicted: 0, unknown: 2 };
+    let (checkpoint, path) = (format!("c{n}"), ".segue/c".to_owned());
+    Event::CheckpointTaken { checkpoint, session, by, depth, path, claims, work, ms: 3 }
+}
+
+pub(crate) fn ready(session: u32, dice: &mut Dice) -> AgentEvent {
+    AgentEvent::Ready {
+        conversation: format!("conversation-{session}"),
+        model: dice.maybe(50, "m".to_owned()),
+        window: dice.maybe(30, 100_000),
+        ceiling: dice.maybe(20, 90_000),
+        can: Capabilities { ask: dice.chance(85), follow_up: dice.chance(80), usage: true },
+    }
+}
+
+pub(crate) fn turn_end(dice: &mut Dice) -> TurnEnd {
+    let message = "it said no".to_owned();
+    let failures = [
+        AgentFailure::Overloaded,
+        AgentFailure::RateLimited,
+        AgentFailure::Quota,
+        AgentFailure::Unauthorised,
+        AgentFailure::BadModel,
+        AgentFailure::Refused,
+        AgentFailure::Other,
+    ];
+    match dice.roll(5) {
+        0 | 1 => TurnEnd::Overflow { message },
+        2 => TurnEnd::Cancelled,
+        3 => TurnEnd::Finished { text: message },
+        _ => TurnEnd::Failed { failure: dice.pick(&failures), message },
+    }
+}
+
+pub(crate) fn agent_event(dice: &mut Dice) -> AgentEvent {
+    let (tool, title, text) = (format!("t{}", dice.roll(3)), "works".to_owned(), "x".to_owned());
+    match dice.roll(12) {
+        0 => ready(dice.roll(4), dice),
+        1 => AgentEvent::UsageRead(reading(dice)),
+        2 => AgentEvent::TextSaid { chars: u64::from(dice.roll(50_000)) },
+        3 => AgentEvent::ToolStarted { tool, title },
+        4 => AgentEvent::ToolEnded { tool, title, ok: false, chars: u64::from(dice.roll(300_000)) },
+        5 => AgentEvent::ItemsSeen { open: dice.roll(4), closed: dice.roll(4) },
+        6 => AgentEvent::Compacted,
+        7 => AgentEvent::PermissionAsked { request: tool, kind: "web".to_owned(), title },
+        8 => AgentEvent::Answered { text },
+        9 => AgentEvent::NotAnswered { why: text },
+        10 => AgentEvent::TurnEnded(turn_end(dice)),
+        _ => AgentEvent::Unrecognised { text, bytes: 9 },
+    }
+}
+
+fn reading(dice: &mut Dice) -> Reading {
+    let tokens = dice.pick(&[0, 1, 50_000, 99_000, 1_500_000, u64::MAX]);
+    let mut reading =
+        if dice.chance(50) { Reading::exact(tokens, 0, 0, 7) } else { Reading::reported(tokens, None) };
+    reading.scope = dice.pick(&[Scope::Main, Scope::Side]);
+    reading.session_cost_musd = dice.maybe(20, u64::from(dice.0 as u32));
+    reading.window = dice.maybe(10, 0);
+    reading
+}
+
+/// Any event at all, about any session; all but the two that begin a life.
+pub(crate) fn event(dice: &mut Dice, sessions: u32) -> Event {
+    let session = dice.roll(sessions + 2);
+    let timers = [Timer::Ask, Timer::Idle, Timer::End, Timer::Idle, Timer::End, Timer::Deadline];
+    match dice.roll(16) {
+        0 => Event::SessionSpawned { session, pid: 7, pid_start: 8 },
+        1 => Event::SessionNotStarted { session, why: "x".to_owned() },
+        2 => Event::PromptSent { session, chars: u64::from(dice.roll(1_000)) },
+        3 => Event::SessionExited { session, exit: dice.maybe(50, 1), orphans: dice.roll(2) },
+        4 => {
+            let (when, passed) = (dice.pick(&[GateWhen::Before, GateWhen::After]), dice.chance(50));
+            Event::GateFinished(gate(format!("g{}", dice.roll(3)), when, passed, dice))
+        }
+        5 => checkpoint(session, CheckpointBy::Segue, Depth::Brief, work(dice, false), u64::from(session)),
+        6 => Event::WorkSaved { work: work(dice, false) },
+        7 => Event::NoteLeft { text: "n".to_owned() },
+        8 => Event::DoneClaimed { text: "d".to_owned() },
+        9 => Event::TimerFired { timer: dice.pick(&timers), quiet_ms: u64::from(dice.roll(200_000)) },
+        10 => Event::StopAsked { how: dice.pick(&[StopHow::Gently, StopHow::AtOnce]) },
+        11 => Event::RunStarted { spec: Box::new(spec(dice, 5)) },
+        _ => Event::Agent { session, event: agent_event(dice) },
+    }
+}

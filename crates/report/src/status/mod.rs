@@ -1,0 +1,309 @@
+//! Where a run stands, as one document: `segue status --json` writes it, `segue status` renders it for people.
+//! It is made from a view and the time; it looks nothing up.
+
+mod text;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use segue_machine::{
+    CheckpointBy, Doing, GateSpec, Limits, Millis, Outcome, Phase, RunSpec, SessionReason, SessionView,
+    Source, Verdict, View,
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::stream::{dollars, number};
+use crate::{GateTime, Time, terminal};
+
+pub use text::render;
+
+const NOTES_SHOWN: usize = 5;
+
+/// Where a run stands. What is unknown is `null`.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct StatusDoc {
+    /// The version of this document.
+    pub schema: u32,
+    /// The run's id.
+    pub run: String,
+    /// The first line of its task.
+    pub task: Option<String>,
+    /// The policy's name.
+    pub policy: Option<String>,
+    /// The work tree.
+    pub workdir: Option<String>,
+    /// Where it stands.
+    pub phase: Phase,
+    /// How it ended; null while it runs.
+    pub verdict: Option<VerdictDoc>,
+    /// The session at work.
+    pub session: Option<SessionDoc>,
+    /// Sessions started.
+    pub sessions: u32,
+    /// Sessions that were replaced.
+    pub handoffs: u32,
+    /// Fresh sessions after a full window.
+    pub restarts: u32,
+    /// Overflow answers that agents really met.
+    pub overflows: u32,
+    /// Tokens sent, over all sessions.
+    pub tokens_in: Option<u64>,
+    /// Tokens received, over all sessions.
+    pub tokens_out: Option<u64>,
+    /// Dollars, over all sessions.
+    pub cost_usd: Option<f64>,
+    /// The gates in the order in which they run.
+    pub gates: Vec<GateDoc>,
+    /// The last checkpoint.
+    pub checkpoint: Option<CheckpointDoc>,
+    /// The worker's last notes, oldest first.
+    pub notes: Vec<NoteDoc>,
+    /// The limits and what is used of them.
+    pub limits: Option<LimitsDoc>,
+    /// When the run was asked for.
+    pub started: Option<Time>,
+    /// When it ended.
+    pub finished: Option<Time>,
+    /// Time from the request to the end, or until the moment of asking.
+    pub elapsed_ms: Option<u64>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct VerdictDoc {
+    /// The verdict in one word.
+    pub verdict: Verdict,
+    /// Why, in one sentence.
+    pub reason: String,
+    /// What to do next.
+    pub advice: Option<String>,
+    /// Whether `resume` has something to go on with.
+    pub resumable: bool,
+}
+
+/// The session at work.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SessionDoc {
+    /// The session: "s1", "s2" and so on.
+    pub session: String,
+    /// Its number.
+    pub n: u32,
+    /// Its agent.
+    pub agent: String,
+    /// Its model.
+    pub model: Option<String>,
+    /// Why it was started.
+    pub reason: SessionReason,
+    /// What it is doing.
+    pub doing: Doing,
+    /// Tokens of the last call.
+    pub tokens: Option<u64>,
+    /// Tokens that the next call will carry.
+    pub projected: Option<u64>,
+    /// Tokens the model can hold.
+    pub window: Option<u64>,
+    /// Where the agent itself would compact, block or fail.
+    pub ceiling: Option<u64>,
+    /// The larger of `tokens` and `projected`, in percent of the ceiling.
+    pub percent: Option<f64>,
+    /// How good the number is.
+    pub source: Source,
+    /// Model calls so far.
+    pub calls: u32,
+    /// Tool calls so far.
+    pub tools: u32,
+    /// Titles of the tools that run now.
+    pub running: Vec<String>,
+    /// When it was asked for.
+    pub started: Time,
+}
+
+/// A gate and its last result.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct GateDoc {
+    /// Its name.
+    pub gate: String,
+    /// A person decides.
+    pub manual: bool,
+    /// Whether it passed; null before it ran.
+    pub passed: Option<bool>,
+    /// Its exit code.
+    pub exit: Option<i32>,
+    /// How long it took.
+    pub ms: Option<u64>,
+    /// Before the work or after it.
+    pub when: Option<GateTime>,
+}
+
+/// A checkpoint that was taken.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CheckpointDoc {
+    /// Its id.
+    pub checkpoint: String,
+    /// The session it is about.
+    pub session: String,
+    /// Who wrote it.
+    pub by: CheckpointBy,
+    /// Where it lies, below the work tree.
+    pub path: String,
+}
+
+/// A note that the worker left.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct NoteDoc {
+    /// When.
+    pub at: Time,
+    /// In which session.
+    pub session: String,
+    /// Its words.
+    pub text: String,
+}
+
+/// One limit: how much there may be and how much there is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Use<T> {
+    /// The limit; null when there is none.
+    pub max: Option<T>,
+    /// What is used of it; null when unknown.
+    pub used: Option<T>,
+}
+
+/// The limits of the run.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct LimitsDoc {
+    /// Wall time of the whole run.
+    pub deadline_ms: Use<u64>,
+    /// Fresh sessions after a full window.
+    pub restarts: Use<u32>,
+    /// Handoffs in a row without progress.
+    pub handoffs_without_progress: Use<u32>,
+    /// Rounds of gates.
+    pub gate_rounds: Use<u32>,
+    /// Money.
+    pub cost_usd: Use<f64>,
+    /// Tokens sent and received.
+    pub tokens: Use<u64>,
+}
+
+impl StatusDoc {
+    /// The document for a run at a moment.
+    pub fn new(run_id: impl Into<String>, view: &View, now: Millis) -> Self {
+        let spec = view.spec.as_deref();
+        let spent = view.spent();
+        let elapsed = spec.map(|_| view.finished_at.unwrap_or(now).saturating_sub(view.started_at));
+        Self {
+            schema: crate::SCHEMA,
+            run: run_id.into(),
+            task: spec.map(|s| terminal::title(&s.task.text)),
+            policy: spec.map(|s| s.policy.name.clone()),
+            workdir: spec.map(|s| s.workdir.clone()),
+            phase: view.phase,
+            verdict: view.outcome.as_ref().map(verdict),
+            session: view.session.as_ref().map(session),
+            sessions: view.sessions,
+            handoffs: view.handoffs,
+            restarts: view.restarts,
+            overflows: view.overflows,
+            tokens_in: spent.tokens_in,
+            tokens_out: spent.tokens_out,
+            cost_usd: spent.cost_musd.map(dollars),
+            gates: spec.map(|s| gates(s, view)).unwrap_or_default(),
+            checkpoint: view.checkpoint.as_ref().map(|c| CheckpointDoc {
+                checkpoint: c.id.clone(),
+                session: format!("s{}", c.session),
+                by: c.by,
+                path: c.path.clone(),
+            }),
+            notes: notes(view),
+            limits: spec.map(|s| limits(&s.limits, view, elapsed)),
+            started: spec.map(|_| Time(view.started_at)),
+            finished: view.finished_at.map(Time),
+            elapsed_ms: elapsed,
+        }
+    }
+}
+
+/// The JSON Schema of the document.
+pub fn schema() -> Value {
+    SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<StatusDoc>()
+        .to_value()
+}
+
+fn verdict(outcome: &Outcome) -> VerdictDoc {
+    VerdictDoc {
+        verdict: outcome.verdict,
+        reason: outcome.reason.clone(),
+        advice: outcome.advice.clone(),
+        resumable: outcome.resumable(),
+    }
+}
+
+fn session(session: &SessionView) -> SessionDoc {
+    let gauge = &session.gauge;
+    SessionDoc {
+        session: format!("s{}", session.n),
+        n: session.n,
+        agent: session.agent.clone(),
+        model: session.model.clone(),
+        reason: session.reason,
+        doing: session.doing,
+        tokens: gauge.tokens(),
+        projected: gauge.projected(),
+        window: gauge.window(),
+        ceiling: gauge.ceiling(),
+        percent: gauge.percent().map(number),
+        source: gauge.source(),
+        calls: gauge.calls(),
+        tools: gauge.tools(),
+        running: session.tools.values().cloned().collect(),
+        started: Time(session.started_at),
+    }
+}
+
+fn gates(spec: &RunSpec, view: &View) -> Vec<GateDoc> {
+    let doc = |gate: &GateSpec| {
+        let result = view.gates.get(&gate.name);
+        GateDoc {
+            gate: gate.name.clone(),
+            manual: gate.manual,
+            passed: result.map(|r| r.passed),
+            exit: result.and_then(|r| r.exit),
+            ms: result.map(|r| r.ms),
+            when: result.map(|r| r.when.into()),
+        }
+    };
+    spec.gates.iter().map(doc).collect()
+}
+
+fn notes(view: &View) -> Vec<NoteDoc> {
+    let last = view.notes.len().saturating_sub(NOTES_SHOWN);
+    let doc = |note: &segue_machine::Note| NoteDoc {
+        at: Time(note.at),
+        session: format!("s{}", note.session),
+        text: note.text.clone(),
+    };
+    view.notes.iter().skip(last).map(doc).collect()
+}
+
+fn limits(limits: &Limits, view: &View, elapsed: Option<u64>) -> LimitsDoc {
+    let spent = view.spent();
+    let tokens = spent.tokens_in.or(spent.tokens_out).map(|_| spent.tokens());
+    LimitsDoc {
+        deadline_ms: Use { max: limits.deadline_ms, used: elapsed },
+        restarts: Use { max: limits.max_restarts, used: Some(view.restarts) },
+        handoffs_without_progress: Use {
+            max: Some(limits.max_handoffs_without_progress),
+            used: Some(view.without_progress),
+        },
+        gate_rounds: Use { max: Some(limits.gate_rounds), used: Some(view.round) },
+        cost_usd: Use { max: limits.cost_musd.map(dollars), used: spent.cost_musd.map(dollars) },
+        tokens: Use { max: limits.tokens, used: tokens },
+    }
+}
+
+#[cfg(test)]
+#[path = "status_tests.rs"]
+mod tests;

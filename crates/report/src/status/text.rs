@@ -1,0 +1,166 @@
+//! The status document for people.
+
+use segue_machine::{CheckpointBy, Doing, Phase};
+
+use crate::status::{GateDoc, LimitsDoc, SessionDoc, StatusDoc, Use};
+use crate::terminal::{
+    Entry, Fill, Style, Tint, columns, count, duration, money, plain, short, thousands, verdict_words,
+};
+
+const LABEL: usize = 12;
+
+/// The document in lines of at most `width` columns.
+pub fn render(doc: &StatusDoc, width: u16, color: bool) -> Vec<String> {
+    let style = Style { color, width, live: false, ascii: false };
+    let task = doc.task.as_deref().unwrap_or("(nothing has happened yet)");
+    let mut page =
+        Page { style, entries: vec![Entry::new("", style.cut(&plain(task), style.columns()), Tint::Bold)] };
+    let policy = doc.policy.as_ref().map(|policy| format!(" · policy {policy}")).unwrap_or_default();
+    page.row("run", format!("{}{policy}", doc.run), Tint::Plain);
+    state(&mut page, doc);
+    if let Some(session) = &doc.session {
+        of_session(&mut page, session);
+    }
+    let counts = [
+        count(doc.sessions, "session"),
+        count(doc.handoffs, "handoff"),
+        count(doc.restarts, "restart"),
+        count(doc.overflows, "overflow"),
+    ];
+    page.row("so far", counts.join(" · "), Tint::Plain);
+    page.row("spent", spent(doc), Tint::Plain);
+    for (i, gate) in doc.gates.iter().enumerate() {
+        let (words, tint) = gate_words(gate);
+        page.row(if i == 0 { "gates" } else { "" }, words, tint);
+    }
+    if let Some(checkpoint) = &doc.checkpoint {
+        let by = match checkpoint.by {
+            CheckpointBy::Agent => "the agent",
+            CheckpointBy::Segue => "segue",
+        };
+        let words =
+            format!("{} of {} by {by} · {}", checkpoint.checkpoint, checkpoint.session, checkpoint.path);
+        page.row("checkpoint", words, Tint::Plain);
+    }
+    if let Some(limits) = &doc.limits {
+        page.row("limits", limit_words(limits), Tint::Plain);
+    }
+    for (i, note) in doc.notes.iter().enumerate() {
+        page.row(if i == 0 { "notes" } else { "" }, format!("{}: {}", note.session, note.text), Tint::Plain);
+    }
+    page.entries.iter().flat_map(|entry| style.lay_out(entry)).collect()
+}
+
+struct Page {
+    style: Style,
+    entries: Vec<Entry>,
+}
+
+impl Page {
+    fn row(&mut self, label: &str, text: String, tint: Tint) {
+        let narrow = self.style.columns() < 3 * LABEL;
+        let head = match (narrow, label) {
+            (true, "") => "  ".to_owned(),
+            (true, label) => format!("{label}: "),
+            (false, label) => format!("  {label:<LABEL$}"),
+        };
+        self.entries.push(Entry::new(head, text, tint));
+    }
+}
+
+fn state(page: &mut Page, doc: &StatusDoc) {
+    let Some(verdict) = &doc.verdict else {
+        let phase = match doc.phase {
+            Phase::New => "new",
+            Phase::GatesBefore => "the gates run before the work",
+            Phase::Working => "working",
+            Phase::Gating => "the gates decide",
+            Phase::Saving => "saving the work",
+            Phase::Finished => "finished",
+        };
+        let since = doc.elapsed_ms.map(|ms| format!(", {}", duration(ms))).unwrap_or_default();
+        return page.row("state", format!("{phase}{since}"), Tint::Plain);
+    };
+    let (word, tint) = verdict_words(verdict.verdict);
+    page.row("verdict", format!("{word}: {}", verdict.reason), tint);
+    if let Some(ms) = doc.elapsed_ms {
+        page.row("time", duration(ms), Tint::Plain);
+    }
+    let usual = verdict.resumable.then(|| format!("segue resume {}", doc.run));
+    if let Some(next) = verdict.advice.clone().or(usual) {
+        page.row("next", next, Tint::Bold);
+    }
+}
+
+fn of_session(page: &mut Page, session: &SessionDoc) {
+    let model = session.model.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
+    let doing = match session.doing {
+        Doing::Starting => "starting",
+        Doing::Working => "working",
+        Doing::Idle => "waiting for a prompt",
+        Doing::Asked => "writing a checkpoint",
+        Doing::Ending => "ending",
+    };
+    page.row("session", format!("{} {}{model} · {doing}", session.session, session.agent), Tint::Plain);
+    let fill = Fill {
+        tokens: session.tokens,
+        projected: session.projected,
+        window: session.window,
+        ceiling: session.ceiling,
+        percent: session.percent,
+        source: session.source,
+    };
+    let parts =
+        [fill.bar(if page.style.columns() >= 50 { 12 } else { 0 }), fill.percent_words(), Some(fill.words())];
+    let words: Vec<String> = parts.into_iter().flatten().filter(|part| columns(part) > 0).collect();
+    page.row("window", words.join(" "), fill.tint());
+    page.row(
+        "calls",
+        format!("{} {}", count(session.calls, "call"), count(session.tools, "tool")),
+        Tint::Plain,
+    );
+    for title in &session.running {
+        page.row("running", title.clone(), Tint::Dim);
+    }
+}
+
+fn spent(doc: &StatusDoc) -> String {
+    let tokens = |tokens: Option<u64>| tokens.map_or_else(|| "unknown".to_owned(), thousands);
+    let cost = doc.cost_usd.map_or_else(|| "unknown".to_owned(), money);
+    format!("tokens {} in, {} out · cost {cost}", tokens(doc.tokens_in), tokens(doc.tokens_out))
+}
+
+fn gate_words(gate: &GateDoc) -> (String, Tint) {
+    let took = gate.ms.map(|ms| format!(", {}", duration(ms))).unwrap_or_default();
+    let when = if gate.when == Some(crate::GateTime::Before) { " before the work" } else { "" };
+    match gate.passed {
+        Some(true) => (format!("✓ {} passed{when}{took}", gate.gate), Tint::Good),
+        Some(false) => {
+            let exit = gate.exit.map(|exit| format!(" (exit {exit})")).unwrap_or_default();
+            (format!("✗ {} failed{when}{exit}{took}", gate.gate), Tint::Bad)
+        }
+        None if gate.manual => (format!("{}: a person decides", gate.gate), Tint::Careful),
+        None => (format!("{} has not run", gate.gate), Tint::Dim),
+    }
+}
+
+fn limit_words(limits: &LimitsDoc) -> String {
+    let number = |n: u32| thousands(u64::from(n));
+    [
+        of("time", "no deadline", limits.deadline_ms, duration),
+        of("restarts", "any number of restarts", limits.restarts, number),
+        of("handoffs without progress", "", limits.handoffs_without_progress, number),
+        of("gate rounds", "", limits.gate_rounds, number),
+        of("cost", "no cost limit", limits.cost_usd, money),
+        of("tokens", "no token limit", limits.tokens, short),
+    ]
+    .join(", ")
+}
+
+fn of<T: Copy>(name: &str, unlimited: &str, limit: Use<T>, say: impl Fn(T) -> String) -> String {
+    let used = limit.used.map_or_else(|| "unknown".to_owned(), &say);
+    match limit.max {
+        Some(max) => format!("{name} {used} of {}", say(max)),
+        None => unlimited.to_owned(),
+    }
+}

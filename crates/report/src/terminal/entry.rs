@@ -1,0 +1,233 @@
+//! The lines that stay: which outer events a person gets to read, and in which words.
+
+use segue_machine::{CheckpointBy, Depth, EndReason, HandoffKind, Limit, SessionReason, Verdict, View};
+
+use crate::fields::{
+    CheckpointTaken, GateFinished, GateTime, HandoffDecided, PhaseFields, PhaseStatus, RunFinished,
+    SessionEnded, SessionStarted, StageReached,
+};
+use crate::terminal::{
+    Entry, Style, Tint, clock, columns, count, duration, money, opening, plain, short, thousands, wall,
+};
+use crate::{Line, Outer};
+
+const ROOM_FOR_A_CLOCK: usize = 60;
+const TAIL_LINES: usize = 3;
+
+/// The entries of one outer line; none for what only the status line shows.
+pub(crate) fn entries(line: &Line, view: &View, style: Style) -> Vec<Entry> {
+    let head = head(line, view, style);
+    let one = |text: String, tint: Tint| vec![Entry::new(head.as_str(), text, tint)];
+    match &line.event {
+        Outer::RunStarted(started) => opening::entries(&line.run, started, view, style),
+        Outer::SessionStarted(started) => one(session_started(started), Tint::Plain),
+        Outer::StageReached(reached) => one(stage_reached(reached), Tint::Careful),
+        Outer::CheckpointTaken(taken) => one(checkpoint_taken(taken), checkpoint_tint(taken)),
+        Outer::HandoffDecided(decided) => one(handoff_decided(decided), Tint::Bold),
+        Outer::SessionEnded(ended) => {
+            session_ended(ended).map_or_else(Vec::new, |text| one(text, Tint::Careful))
+        }
+        Outer::GateFinished(gate) => gate_finished(gate, &head, view, style),
+        Outer::PhaseStarted(phase) | Outer::PhaseFinished(phase) => one(phase_words(phase), Tint::Plain),
+        Outer::WaitStarted(wait) => {
+            let until = wait.until.map(|until| format!(", until {until}")).unwrap_or_default();
+            one(format!("waiting: {}{until}", wait.why), Tint::Careful)
+        }
+        Outer::WaitEnded(wait) => one(format!("no longer waiting: {}", wait.why), Tint::Plain),
+        Outer::LimitReached(reached) => {
+            one(format!("limit reached: {} ({})", limit_words(reached.limit), reached.value), Tint::Bad)
+        }
+        Outer::Warning(warning) => one(format!("warning: {}", warning.text), Tint::Careful),
+        Outer::RunFinished(finished) => run_finished(&line.run, finished),
+        Outer::GaugeRead(_) | Outer::CheckpointRequested(_) => Vec::new(),
+    }
+}
+
+fn head(line: &Line, view: &View, style: Style) -> String {
+    if style.columns() < ROOM_FOR_A_CLOCK {
+        return String::new();
+    }
+    format!("{:>7}  ", clock(line.at.0.saturating_sub(view.started_at)))
+}
+
+fn session_started(started: &SessionStarted) -> String {
+    let model = started.model.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
+    let how = match started.reason {
+        SessionReason::First => "started",
+        SessionReason::Restart => "started with a fresh window",
+        SessionReason::Fallback => "started as the fallback",
+        SessionReason::Helper => "started as a helper",
+        SessionReason::Split => "started on a part of the task",
+        SessionReason::Resume => "started to go on with the run",
+    };
+    let wall = wall(started.ceiling, started.window);
+    format!("{} {}{model} {how}{wall}", started.session, started.agent)
+}
+
+fn stage_reached(reached: &StageReached) -> String {
+    let tokens = reached.tokens.map(|tokens| format!(" with {} tokens", short(tokens))).unwrap_or_default();
+    let percent = reached.percent.map(|percent| format!(" ({percent:.1} %)")).unwrap_or_default();
+    let actions = reached.r#do.join(", ");
+    match &reached.text {
+        Some(text) => text.clone(),
+        None => format!("{} reached {}{tokens}{percent}: {actions}", reached.session, reached.stage),
+    }
+}
+
+fn checkpoint_taken(taken: &CheckpointTaken) -> String {
+    let by = match taken.by {
+        CheckpointBy::Agent => "the agent",
+        CheckpointBy::Segue => "segue",
+    };
+    let depth = match taken.depth {
+        Depth::Emergency => "emergency",
+        Depth::Brief => "brief",
+        Depth::Full => "full",
+    };
+    let claims = taken.claims;
+    format!(
+        "checkpoint {} ({depth}) of {} by {by} · claims: {} confirmed, {} contradicted, {} unknown · {}",
+        taken.checkpoint, taken.session, claims.confirmed, claims.contradicted, claims.unknown, taken.path
+    )
+}
+
+fn checkpoint_tint(taken: &CheckpointTaken) -> Tint {
+    if taken.claims.contradicted > 0 { Tint::Careful } else { Tint::Plain }
+}
+
+fn handoff_decided(decided: &HandoffDecided) -> String {
+    let kind = match decided.kind {
+        HandoffKind::Continue => "the session goes on",
+        HandoffKind::Restart => "restart",
+        HandoffKind::Fallback => "fallback",
+        HandoffKind::Helper => "helper",
+        HandoffKind::Forced => "forced handoff",
+        HandoffKind::Split => "split",
+        HandoffKind::Stop => "no further session",
+    };
+    let to = decided.to_agent.as_ref().map(|agent| format!(" → {agent}")).unwrap_or_default();
+    let text = decided.text.as_ref().map(|text| format!(" · {text}")).unwrap_or_default();
+    let checkpoint = decided.checkpoint.as_ref().map(|id| format!(" · checkpoint {id}")).unwrap_or_default();
+    format!("{} {}{to}, {kind}: {}{text}{checkpoint}", decided.from, decided.from_agent, decided.reason)
+}
+
+// A session that finished or was replaced says so elsewhere; only what went wrong is worth a line.
+fn session_ended(ended: &SessionEnded) -> Option<String> {
+    let why = match ended.reason {
+        EndReason::Finished | EndReason::Replaced if ended.orphans == 0 => return None,
+        EndReason::Finished => "ended",
+        EndReason::Replaced => "was replaced",
+        EndReason::Overflow => "overflowed its window",
+        EndReason::Failed => "failed",
+        EndReason::Stalled => "fell silent and was ended",
+        EndReason::Stopped => "was stopped",
+        EndReason::Lost => "was lost when segue died",
+    };
+    let exit = ended.exit.filter(|exit| *exit != 0).map(|exit| format!(" (exit {exit})")).unwrap_or_default();
+    let orphans = match ended.orphans {
+        0 => String::new(),
+        1 => " · 1 process outlived it and was ended".to_owned(),
+        n => format!(" · {n} processes outlived it and were ended"),
+    };
+    Some(format!("{} {why}{exit}{orphans}", ended.session))
+}
+
+fn gate_finished(gate: &GateFinished, head: &str, view: &View, style: Style) -> Vec<Entry> {
+    let (mark, word) = if gate.passed { ("✓", "passed") } else { ("✗", "failed") };
+    let exit = gate.exit.filter(|_| !gate.passed).map(|exit| format!(" (exit {exit})")).unwrap_or_default();
+    let took = duration(gate.ms);
+    if gate.when == GateTime::Before {
+        return vec![Entry::new(
+            head,
+            format!("gate {} before the work: {word}{exit}, {took}", gate.gate),
+            Tint::Dim,
+        )];
+    }
+    let output =
+        gate.output.as_ref().filter(|_| !gate.passed).map(|path| format!(" · {path}")).unwrap_or_default();
+    let tint = if gate.passed { Tint::Good } else { Tint::Bad };
+    let mut entries =
+        vec![Entry::new(head, format!("{mark} gate {} {word}{exit}, {took}{output}", gate.gate), tint)];
+    if let Some(result) = view.gates.get(&gate.gate).filter(|_| !gate.passed) {
+        let tail: Vec<String> = result.tail.lines().map(plain).filter(|line| !line.is_empty()).collect();
+        let width = style.columns().saturating_sub(columns(head) + 2);
+        for line in tail.iter().skip(tail.len().saturating_sub(TAIL_LINES)) {
+            entries.push(Entry::new(" ".repeat(columns(head) + 2), style.cut(line, width), Tint::Dim));
+        }
+    }
+    entries
+}
+
+fn phase_words(phase: &PhaseFields) -> String {
+    let status = match phase.status {
+        None => "started",
+        Some(PhaseStatus::Completed) => "completed",
+        Some(PhaseStatus::Failed) => "failed",
+        Some(PhaseStatus::Blocked) => "is blocked",
+        Some(PhaseStatus::NeedsPerson) => "needs a person",
+        Some(PhaseStatus::Split) => "was split",
+    };
+    let report = phase.report.as_ref().map(|path| format!(" · {path}")).unwrap_or_default();
+    format!("phase {} {status}{report}", phase.phase)
+}
+
+/// A limit as a person would call it.
+fn limit_words(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Deadline => "the deadline of the run",
+        Limit::MaxRestarts => "restarts",
+        Limit::NoProgress => "handoffs without progress",
+        Limit::GateRounds => "rounds of failed gates",
+        Limit::Cost => "cost",
+        Limit::Tokens => "tokens",
+        Limit::Stall => "silence of the agent",
+        Limit::Permissions => "denied permissions of one kind",
+        Limit::Futile => "a fresh session starts above the line",
+    }
+}
+
+fn run_finished(run: &str, finished: &RunFinished) -> Vec<Entry> {
+    let (word, tint) = verdict_words(finished.verdict);
+    let tokens = |tokens: Option<u64>| tokens.map_or_else(|| "unknown".to_owned(), thousands);
+    let cost = finished.cost_usd.map_or_else(|| "unknown".to_owned(), money);
+    let counts = [
+        count(finished.sessions, "session"),
+        count(finished.handoffs, "handoff"),
+        count(finished.overflows, "overflow"),
+    ];
+    let spent = format!(
+        "tokens {} in, {} out · cost {cost} · time {}",
+        tokens(finished.tokens_in),
+        tokens(finished.tokens_out),
+        duration(finished.ms)
+    );
+    let mut entries = vec![
+        Entry::new("", "", Tint::Plain),
+        Entry::new("", format!("{word}: {}", finished.reason), tint),
+        Entry::new("  ", counts.join(" · "), Tint::Plain),
+        Entry::new("  ", spent, Tint::Plain),
+    ];
+    entries
+        .extend(next_step(run, finished).map(|next| Entry::new("  ", format!("next: {next}"), Tint::Bold)));
+    entries
+}
+
+/// The verdict in a word, and how it looks.
+pub(crate) fn verdict_words(verdict: Verdict) -> (&'static str, Tint) {
+    match verdict {
+        Verdict::Verified => ("verified", Tint::Good),
+        Verdict::Claimed => ("claimed", Tint::Careful),
+        Verdict::Failed => ("failed", Tint::Bad),
+        Verdict::Stopped => ("stopped", Tint::Careful),
+        Verdict::NeedsPerson => ("needs a person", Tint::Careful),
+    }
+}
+
+fn next_step(run: &str, finished: &RunFinished) -> Option<String> {
+    let usual = match finished.verdict {
+        Verdict::Verified => None,
+        Verdict::Claimed => Some("no gate was given, so look at the work yourself".to_owned()),
+        Verdict::Failed | Verdict::Stopped | Verdict::NeedsPerson => Some(format!("segue resume {run}")),
+    };
+    finished.advice.clone().or(usual)
+}

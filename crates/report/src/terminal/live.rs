@@ -1,0 +1,73 @@
+//! The status line: who works, how full the window is, what runs now.
+
+use segue_machine::{Doing, Phase, SessionView, View};
+
+use crate::terminal::text::plain;
+use crate::terminal::{Fill, Style, Tint, count};
+
+const ROOM_FOR_A_LONG_BAR: usize = 80;
+const ROOM_FOR_A_BAR: usize = 50;
+const NARROW: usize = 40;
+
+/// The pieces of the status line, most important first; `None` when the run is over or has not begun.
+pub(crate) fn pieces(view: &View, style: Style) -> Option<Vec<(String, Tint)>> {
+    if matches!(view.phase, Phase::New | Phase::Finished) {
+        return None;
+    }
+    let busy = match view.phase {
+        Phase::GatesBefore => Some("the gates run before the work"),
+        Phase::Gating => Some("the gates decide"),
+        Phase::Saving => Some("saving the work"),
+        Phase::New | Phase::Working | Phase::Finished => None,
+    };
+    match (&view.session, busy) {
+        (Some(session), None) => Some(of_session(session, doing(session), style)),
+        (Some(session), Some(busy)) => Some(of_session(session, busy.to_owned(), style)),
+        (None, busy) => Some(vec![(busy.unwrap_or("between sessions").to_owned(), Tint::Plain)]),
+    }
+}
+
+fn of_session(session: &SessionView, doing: String, style: Style) -> Vec<(String, Tint)> {
+    let fill = Fill::from(&session.gauge);
+    let columns = style.columns();
+    let percent = fill.percent_words();
+    let mut pieces = vec![(format!("s{}", session.n), Tint::Bold)];
+    if columns < NARROW {
+        pieces.extend(percent.map(|percent| (format!(" {percent}"), fill.tint())));
+        pieces.push((format!(" {doing}"), Tint::Plain));
+        return pieces;
+    }
+    pieces.push((format!(" {}", style.cut(&plain(&session.agent), 16)), Tint::Plain));
+    let cells = if columns >= ROOM_FOR_A_LONG_BAR { 12 } else { 8 };
+    if columns >= ROOM_FOR_A_BAR
+        && let Some(bar) = fill.bar(cells)
+    {
+        pieces.push((format!("  {bar}"), fill.tint()));
+    }
+    pieces.extend(percent.map(|percent| (format!("  {percent}"), fill.tint())));
+    pieces.push((format!("  {}", fill.words()), Tint::Plain));
+    let counts =
+        format!(" · {} {}", count(session.gauge.calls(), "call"), count(session.gauge.tools(), "tool"));
+    let used: usize = pieces.iter().map(|(text, _)| crate::terminal::columns(text)).sum();
+    // A long title must not push the counts off the line while there is room for both.
+    let left = columns.saturating_sub(used + counts.len() + 4).max(12);
+    pieces.push((format!(" · {}", style.cut(&doing, left)), Tint::Plain));
+    pieces.push((counts, Tint::Dim));
+    pieces
+}
+
+/// What the session is doing, in words.
+fn doing(session: &SessionView) -> String {
+    let mut tools = session.tools.values();
+    match session.doing {
+        Doing::Starting => "starting".to_owned(),
+        Doing::Idle => "waiting for a prompt".to_owned(),
+        Doing::Asked => "writing a checkpoint".to_owned(),
+        Doing::Ending => "ending".to_owned(),
+        Doing::Working => match (tools.next(), tools.len()) {
+            (None, _) => "thinking".to_owned(),
+            (Some(title), 0) => format!("tool: {}", plain(title)),
+            (Some(title), more) => format!("{} tools: {}", more + 1, plain(title)),
+        },
+    }
+}

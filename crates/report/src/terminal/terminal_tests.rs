@@ -1,0 +1,185 @@
+use proptest::prelude::*;
+use segue_machine::{Doing, GateWhen, Phase};
+
+use super::*;
+use crate::{GateFinished, GateTime, Outer, RunFinished, RunStarted, SCHEMA, sample};
+
+fn style(width: u16) -> Style {
+    Style { color: false, width, live: true, ascii: false }
+}
+
+fn shown(event: Outer, view: &View) -> Vec<String> {
+    Terminal::new(style(100)).take(&[sample::line(event)], view).lines
+}
+
+fn finished() -> RunFinished {
+    let last = sample::each_with("text").pop().unwrap().event;
+    let Outer::RunFinished(finished) = last else { panic!("the last sample is the verdict") };
+    RunFinished { reason: "the deadline is over".into(), advice: None, ..finished }
+}
+
+#[test]
+fn the_status_line_says_who_how_full_what_and_how_much() {
+    let status = Terminal::new(style(120)).status(&sample::busy_view()).unwrap();
+    assert_eq!(
+        status,
+        "s2 claude  ████████░░░░  68 %  136k of 200k exact · tool: cargo test · 14 calls 31 tools"
+    );
+}
+
+#[test]
+fn the_status_line_works_in_ascii_and_below_40_columns() {
+    let plain = Terminal::new(Style { ascii: true, ..style(120) }).status(&sample::busy_view()).unwrap();
+    assert_eq!(
+        plain,
+        "s2 claude  ########----  68 %  136k of 200k exact - tool: cargo test - 14 calls 31 tools"
+    );
+    assert_eq!(Terminal::new(style(30)).status(&sample::busy_view()).unwrap(), "s2 68 % tool: cargo test");
+    assert_eq!(Terminal::new(style(16)).status(&sample::busy_view()).unwrap(), "s2 68 % tool:…");
+}
+
+#[test]
+fn a_long_title_does_not_push_the_counts_away() {
+    let mut view = sample::busy_view();
+    view.session.as_mut().unwrap().tools.insert("t1".into(), "x".repeat(300));
+    let status = Terminal::new(style(100)).status(&view).unwrap();
+    assert!(status.ends_with("x… · 14 calls 31 tools"), "{status}");
+}
+
+#[test]
+fn an_unknown_window_has_no_bar_and_says_so() {
+    let mut session = sample::session(1, None, None);
+    session.doing = Doing::Starting;
+    let status = Terminal::new(style(100)).status(&sample::view("auto", Some(session))).unwrap();
+    assert_eq!(status, "s1 claude  fill unknown, window unknown · starting · 0 calls 0 tools");
+}
+
+#[test]
+fn there_is_no_status_line_when_it_is_not_live_or_over() {
+    let mut view = sample::busy_view();
+    assert_eq!(Terminal::new(Style { live: false, ..style(80) }).status(&view), None);
+    view.phase = Phase::Finished;
+    assert_eq!(Terminal::new(style(80)).status(&view), None);
+    view.phase = Phase::Gating;
+    view.session = None;
+    assert_eq!(Terminal::new(style(80)).status(&view).as_deref(), Some("the gates decide"));
+}
+
+#[test]
+fn the_head_of_a_run_names_task_agents_policy_gates_and_limits() {
+    let started = RunStarted {
+        schema: SCHEMA,
+        task: "# Fix the parser\nmore".into(),
+        agent: Some("claude".into()),
+        policy: "auto".into(),
+        workdir: "/w".into(),
+    };
+    assert_eq!(
+        shown(Outer::RunStarted(started), &sample::view("auto", None)),
+        [
+            "Fix the parser",
+            "  run r1 in /w",
+            "  agent claude, then codex · policy auto",
+            "  gates tests",
+            "  limits: no deadline, any number of restarts, 3 handoffs without progress, 5 gate rounds",
+        ]
+    );
+}
+
+#[test]
+fn sessions_checkpoints_and_handoffs_are_one_line_each() {
+    let view = sample::busy_view();
+    let terminal = Terminal::new(style(120));
+    let said: Vec<String> = sample::each_with("x")
+        .iter()
+        .flat_map(|line| terminal.take(std::slice::from_ref(line), &view).lines)
+        .collect();
+    for line in [
+        "  00:00  s1 x (x) started, ceiling 177k (window 200k)",
+        "  00:00  checkpoint x (brief) of s1 by segue · claims: 5 confirmed, 1 contradicted, 2 unknown · x",
+        "  00:00  s1 x → x, fallback: x · checkpoint x",
+        "  00:00  s1 failed (exit 2) · 2 processes outlived it and were ended",
+        "  00:00  limit reached: cost (x)",
+        "  00:00  warning: x",
+    ] {
+        assert!(said.contains(&line.to_owned()), "{line:?} is not in {said:#?}");
+    }
+}
+
+#[test]
+fn a_failed_gate_shows_the_end_of_its_output_without_its_colours() {
+    let mut view = sample::busy_view();
+    view.gates.insert("tests".into(), sample::gate(false, GateWhen::After));
+    let gate = GateFinished {
+        gate: "tests".into(),
+        passed: false,
+        exit: Some(101),
+        ms: 12_000,
+        when: GateTime::After,
+        output: Some(".segue/g.log".into()),
+    };
+    assert_eq!(
+        shown(Outer::GateFinished(gate), &view),
+        [
+            "  00:00  ✗ gate tests failed (exit 101), 12 s · .segue/g.log",
+            "           two",
+            "           three",
+            "           four",
+        ]
+    );
+}
+
+#[test]
+fn the_verdict_says_what_it_took_and_what_to_do_next() {
+    assert_eq!(
+        shown(Outer::RunFinished(finished()), &sample::view("auto", None)),
+        [
+            "",
+            "stopped: the deadline is over",
+            "  3 sessions · 2 handoffs · 0 overflows",
+            "  tokens 1,432,262 in, unknown out · cost $3.21 · time 42 min 10 s",
+            "  next: segue resume r1",
+        ]
+    );
+}
+
+#[test]
+fn colours_are_there_only_when_asked_for() {
+    let view = sample::busy_view();
+    let lines = sample::each_with("text");
+    let grey = Terminal::new(style(80)).take(&lines, &view);
+    assert!(!grey.lines.iter().chain(&grey.status).any(|l| l.contains('\u{1b}')));
+    let painted = Terminal::new(Style { color: true, ..style(80) }).take(&lines, &view);
+    assert!(painted.status.unwrap().contains("\u{1b}[32m"));
+    let texts: Vec<String> = painted.lines.iter().map(|l| plain(l)).collect();
+    assert_eq!(texts, grey.lines.iter().map(|l| plain(l)).collect::<Vec<_>>());
+}
+
+fn odd_text() -> impl Strategy<Value = String> {
+    let nasty = prop::sample::select(vec![
+        '\n', ' ', '\u{1b}', '[', ']', 'm', '\u{9b}', '\u{202e}', '語', '🦀', '\u{301}',
+    ]);
+    prop::collection::vec(prop_oneof![any::<char>(), nasty], 0..80)
+        .prop_map(|chars| chars.into_iter().collect())
+}
+
+proptest! {
+    #[test]
+    fn no_line_is_wider_than_the_terminal_or_carries_a_control_character(
+        text in odd_text(), width in 1..200_u16, ascii: bool,
+    ) {
+        let mut view = sample::busy_view();
+        let session = view.session.as_mut().unwrap();
+        session.agent.clone_from(&text);
+        session.tools.insert("t0".into(), text.clone());
+        view.spec = Some(Box::new(sample::spec("auto", &text)));
+        view.gates.insert(text.clone(), segue_machine::GateResult { tail: text.clone(), ..sample::gate(false, GateWhen::After) });
+        let terminal = Terminal::new(Style { ascii, ..style(width) });
+        let output = terminal.take(&sample::each_with(&text), &view);
+        for line in output.lines.iter().chain(&output.status) {
+            prop_assert!(columns(line) <= usize::from(width), "{} > {width}: {:?}", columns(line), line);
+            prop_assert!(!line.chars().any(char::is_control), "{:?}", line);
+            prop_assert!(!ascii || line.is_ascii(), "{:?}", line);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What segue itself knows at one moment: the run so far, the repository, the gates.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use minijinja::context;
+use segue_machine::checkpoint::cut_list;
+use segue_machine::policy::Policy;
+use segue_machine::{GateResult, GitSpec, Millis, Note, ToolDone, View};
+
+use crate::checkpoint::document::Tokens;
+use crate::git::{Facts, Repo};
+use crate::prompt::{PromptError, Prompts};
+use crate::store::Store;
+
+/// How many names of files a prompt lists.
+const FILES_LISTED: usize = 20;
+
+/// Where a run works, and with what. The same for the whole run.
+#[derive(Debug, Clone)]
+pub(crate) struct Workplace {
+    pub(crate) run: String,
+    pub(crate) store: Store,
+    pub(crate) checkpoints: PathBuf,
+    /// `None` when the run does without git.
+    pub(crate) repo: Option<Repo>,
+    pub(crate) prompts: Arc<Prompts>,
+}
+
+/// What is known of a run at one moment, taken out of the view so that it can be used elsewhere.
+#[derive(Debug, Clone)]
+pub(crate) struct Situation {
+    pub(crate) at: Millis,
+    pub(crate) task: String,
+    pub(crate) agent: String,
+    pub(crate) policy: Policy,
+    pub(crate) git: GitSpec,
+    pub(crate) tokens: Tokens,
+    pub(crate) gates: Vec<GateResult>,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) tools: Vec<ToolDone>,
+    /// The last checkpoint, by id.
+    pub(crate) previous: Option<String>,
+}
+
+impl Situation {
+    /// What a view says at a moment; `None` before the run has begun.
+    pub(crate) fn of(view: &View, at: Millis) -> Option<Self> {
+        let spec = view.spec.as_ref()?;
+        let gauge = view.session.as_ref().map(|s| &s.gauge);
+        let tokens = Tokens {
+            used: gauge.and_then(|g| g.fill()),
+            ceiling: gauge.and_then(|g| g.ceiling()),
+            window: gauge.and_then(|g| g.window()),
+            percent: gauge.and_then(|g| g.percent()).map(|p| f64::from(p.hundredths()) / 100.0),
+        };
+        let agent = view.session.as_ref().map(|s| s.agent.clone());
+        Some(Self {
+            at,
+            task: spec.task.text.clone(),
+            agent: agent.or_else(|| spec.agents.first().map(|a| a.name.clone())).unwrap_or_default(),
+            policy: spec.policy.clone(),
+            git: spec.git.clone(),
+            tokens,
+            gates: view.gates.values().cloned().collect(),
+            notes: view.notes.clone(),
+            tools: view.tools_done.clone(),
+            previous: view.checkpoint.as_ref().map(|c| c.id.clone()),
+        })
+    }
+
+    /// The gates in one line each.
+    pub(crate) fn gate_lines(&self) -> Vec<String> {
+        let line = |g: &GateResult| format!("{}: {}", g.gate, if g.passed { "green" } else { "red" });
+        self.gates.iter().map(line).collect()
+    }
+
+    /// The worker's notes, oldest first.
+    pub(crate) fn note_lines(&self) -> Vec<String> {
+        self.notes.iter().map(|n| n.text.clone()).collect()
+    }
+}
+
+impl Workplace {
+    /// The repository now, against the start of the run.
+    pub(crate) fn facts(&self, git: &GitSpec) -> Option<Facts> {
+        self.repo.as_ref().map(|repo| repo.facts(git.base.as_deref(), git.base_tree.as_deref()))
+    }
+
+    /// The facts in words, for a prompt or a person.
+    pub(crate) fn fact_words(
+        &self,
+        situation: &Situation,
+        facts: Option<&Facts>,
+    ) -> Result<String, PromptError> {
+        let list = |files: Option<&Vec<String>>| files.map_or_else(Vec::new, |f| cut_list(f, FILES_LISTED));
+        let commits: Vec<String> = facts.map_or_else(Vec::new, commit_lines);
+        let words = context! {
+            git => facts.is_some(),
+            trouble => facts.and_then(|f| f.trouble.clone()),
+            diffstat => facts.and_then(|f| f.diffstat.clone()),
+            commits => cut_list(&commits, FILES_LISTED),
+            added => list(facts.map(|f| &f.added)),
+            modified => list(facts.map(|f| &f.modified)),
+            deleted => list(facts.map(|f| &f.deleted)),
+            gates => situation.gate_lines(),
+            notes => situation.note_lines(),
+        };
+        self.prompts.fill("facts", words)
+    }
+}
+
+/// The commits in one line each.
+pub(crate) fn commit_lines(facts: &Facts) -> Vec<String> {
+    facts.commits.iter().map(|(hash, subject)| format!("{hash} {subject}")).collect()
+}

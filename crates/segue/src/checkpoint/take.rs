@@ -1,0 +1,154 @@
+//! Taking a checkpoint and saving the work: blocking, to be called off the driver's thread.
+
+use std::time::Instant;
+
+use segue_machine::checkpoint::{cut_chars, parse};
+use segue_machine::{Asked, CheckpointBy, Claims, CommitMode, Event, WorkState};
+
+use crate::checkpoint::document::Files;
+use crate::checkpoint::facts::commit_lines;
+use crate::checkpoint::words::account;
+use crate::checkpoint::{CheckpointError, Document, Situation, Workplace};
+use crate::git::{Facts, SnapshotRequest};
+
+/// What is to be put down.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) id: String,
+    pub(crate) session: u32,
+    pub(crate) asked: Asked,
+    pub(crate) answer: Option<String>,
+    pub(crate) commit: bool,
+    pub(crate) situation: Situation,
+}
+
+/// Puts the work into git, writes the checkpoint, and tells both as one event.
+pub(crate) fn take(place: &Workplace, request: Request) -> Result<Event, CheckpointError> {
+    let began = Instant::now();
+    let work = save(place, &request.situation, &request.id, request.commit, "in progress");
+    let facts = place.facts(&request.situation.git);
+    let by = if request.answer.is_some() { CheckpointBy::Agent } else { CheckpointBy::Segue };
+    let text = text_of(place, &request);
+    let document = document(place, &request, by, text, facts.as_ref(), &work);
+    let markdown = markdown(place, &request, &document, facts.as_ref());
+    let (depth, session, claims) = (document.depth, document.session, document.claims);
+    let path = document.store(&place.checkpoints, &markdown)?;
+    Ok(Event::CheckpointTaken {
+        checkpoint: request.id,
+        session,
+        by,
+        depth,
+        path: place.store.shown(&path),
+        claims,
+        work,
+        ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+    })
+}
+
+/// Puts the work into git as the configuration says; trouble is told, never raised.
+pub(crate) fn save(
+    place: &Workplace,
+    situation: &Situation,
+    label: &str,
+    commit: bool,
+    status: &str,
+) -> WorkState {
+    let mut work = WorkState::default();
+    let Some(repo) = &place.repo else { return work };
+    let mut troubles: Vec<String> = Vec::new();
+    if situation.git.commit != CommitMode::Never {
+        let message = format!("segue: {label} of run {}", place.run);
+        let request = SnapshotRequest { run: &place.run, label, parent: None, message: &message };
+        match repo.snapshot(&request) {
+            Ok(snapshot) => {
+                troubles.extend(snapshot.skipped.iter().map(|(path, bytes)| {
+                    format!("{path} is too large for a snapshot ({bytes} bytes) and is only in the work tree")
+                }));
+                work.tree = Some(snapshot.tree);
+                work.snapshot = Some(snapshot.reference);
+            }
+            Err(error) => troubles.push(error.to_string()),
+        }
+        if commit && situation.git.commit == CommitMode::Branch {
+            match repo.commit_all(&message_of(place, situation, status), false) {
+                Ok(commit) => work.commit = commit,
+                Err(error) => troubles.push(error.to_string()),
+            }
+        }
+    }
+    work.head = repo.head();
+    work.trouble = (!troubles.is_empty()).then(|| troubles.join("; "));
+    work
+}
+
+fn message_of(place: &Workplace, situation: &Situation, status: &str) -> String {
+    let title = situation.task.lines().find(|l| !l.trim().is_empty()).unwrap_or_default();
+    let title = cut_chars(title.trim_start_matches(['#', ' ']), 60).replace('\n', " ");
+    let message = situation.git.message.replace("{task}", &title).replace("{status}", status);
+    message.replace("{run}", &place.run)
+}
+
+fn text_of(place: &Workplace, request: &Request) -> String {
+    let max = request.situation.policy.max_chars.map_or(usize::MAX, |m| m as usize);
+    let text = match &request.answer {
+        Some(answer) => parse(answer).text,
+        None => {
+            let earlier = request.situation.previous.as_ref();
+            let earlier = earlier.and_then(|id| Document::read(&Document::file(&place.checkpoints, id)).ok());
+            account(&request.situation, &request.asked.reason, request.asked.depth, earlier.as_ref())
+        }
+    };
+    cut_chars(&text, max)
+}
+
+fn document(
+    place: &Workplace,
+    request: &Request,
+    by: CheckpointBy,
+    text: String,
+    facts: Option<&Facts>,
+    work: &WorkState,
+) -> Document {
+    let situation = &request.situation;
+    let files = facts.map_or_else(Files::default, |f| Files {
+        created: f.added.clone(),
+        modified: f.modified.clone(),
+        deleted: f.deleted.clone(),
+    });
+    let unknown = parse(&text).items(&["completed", "done"]).len();
+    Document {
+        version: 0,
+        id: request.id.clone(),
+        created_at: situation.at,
+        run: place.run.clone(),
+        session: request.session,
+        agent: situation.agent.clone(),
+        by,
+        depth: request.asked.depth,
+        stage: request.asked.stage.clone(),
+        reason: request.asked.reason.clone(),
+        tokens: situation.tokens.clone(),
+        text,
+        files,
+        diffstat: facts.and_then(|f| f.diffstat.clone()),
+        commits: facts.map_or_else(Vec::new, commit_lines),
+        gates: situation.gate_lines(),
+        notes: situation.note_lines(),
+        snapshot: work.snapshot.clone(),
+        claims: Claims { unknown: u32::try_from(unknown).unwrap_or(u32::MAX), ..Claims::default() },
+        trouble: facts.and_then(|f| f.trouble.clone()).or_else(|| work.trouble.clone()),
+        checksum: String::new(),
+    }
+}
+
+fn markdown(place: &Workplace, request: &Request, document: &Document, facts: Option<&Facts>) -> String {
+    let by = if document.by == CheckpointBy::Agent { "the agent" } else { "segue" };
+    let facts = place.fact_words(&request.situation, facts).unwrap_or_else(|error| error.to_string());
+    let snapshot = document.snapshot.as_ref().map_or_else(String::new, |reference| {
+        format!("\nThe work of this moment: `git diff {reference}` compares, `git restore --source={reference} .` brings it back.\n")
+    });
+    format!(
+        "# Checkpoint {} of run {}\n\nSession {} ({}), {}; written by {by}.\n{snapshot}\n{}\n\n{facts}\n",
+        document.id, document.run, document.session, document.agent, document.reason, document.text
+    )
+}

@@ -1,0 +1,248 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand};
+
+use crate::config::Flags;
+
+/// Keeps coding agents working past their context window.
+#[derive(Debug, Parser)]
+#[command(name = "segue", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(after_help = "Try `segue demo`: it needs no key, no network and no agent.\n\
+Exit codes: 0 verified or claimed, 1 failed, 2 usage, 3 needs a person, 4 stopped by a limit, 130 interrupted.")]
+pub(super) struct Args {
+    /// JSON instead of words, one object a line
+    #[arg(long, global = true)]
+    pub(super) json: bool,
+    /// Work in this folder instead of the current one
+    #[arg(short = 'C', long, global = true, value_name = "DIR")]
+    pub(super) dir: Option<PathBuf>,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Run a task until its gates are green, over as many sessions as it takes
+    Run(Box<Run>),
+    /// Take up a run that was stopped or whose process died
+    Resume(Resume),
+    /// Where the latest run stands, and how full its window is
+    Status {
+        /// A run, by id or the beginning of it
+        run: Option<String>,
+        /// Every run of this work tree
+        #[arg(long)]
+        all: bool,
+    },
+    /// What happened, event by event
+    Log {
+        /// A run, by id or the beginning of it
+        run: Option<String>,
+        /// Go on as more happens
+        #[arg(short, long)]
+        follow: bool,
+    },
+    /// A run's checkpoints, gates and agent output
+    Show(Show),
+    /// Stop the run that works here, with a checkpoint
+    Stop {
+        /// At once, without a checkpoint
+        #[arg(long)]
+        now: bool,
+    },
+    /// Drive the machine from the journal again and compare every decision
+    Replay {
+        /// A run, by id or the beginning of it
+        run: Option<String>,
+    },
+    /// The agents that segue knows, and which of them are here
+    Agents,
+    /// Look for what would go wrong
+    Doctor,
+    /// Look at the configuration
+    Config {
+        #[command(subcommand)]
+        what: Config,
+    },
+    /// See a task go over four windows, with a scripted agent in a throw-away repository
+    Demo(Demo),
+    /// From inside a run: leave a note that reaches the next checkpoint
+    Progress {
+        /// What was done
+        #[arg(required = true, trailing_var_arg = true)]
+        text: Vec<String>,
+    },
+    /// From inside a run: say that everything is done
+    Done {
+        /// What was done
+        #[arg(trailing_var_arg = true)]
+        text: Vec<String>,
+    },
+    /// The agent of the demo and the tests
+    #[command(hide = true)]
+    ScriptedAgent {
+        /// Its script, as JSON
+        #[arg(long)]
+        script: PathBuf,
+    },
+}
+
+/// `segue config …`
+#[derive(Debug, Subcommand)]
+pub(super) enum Config {
+    /// Say what is wrong with the configuration, if anything
+    Check,
+    /// Every value in force, and where it comes from
+    Show,
+}
+
+/// `segue run …`
+#[derive(Debug, ClapArgs)]
+pub(super) struct Run {
+    /// The task in words, a file that holds it (PROMPT.md), or - for standard input
+    #[arg(value_name = "TASK|FILE")]
+    pub(super) task: String,
+    #[command(flatten)]
+    pub(super) settings: RunFlags,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+/// The flags that say how a task is run.
+#[derive(Debug, Default, ClapArgs)]
+pub(super) struct RunFlags {
+    /// Agents in order of preference
+    #[arg(long, value_name = "NAME[,NAME]")]
+    agent: Option<String>,
+    /// The model of the first agent
+    #[arg(long)]
+    model: Option<String>,
+    /// When to hand over: auto, seamless, observe, loop, staged, phased or native
+    #[arg(long)]
+    policy: Option<String>,
+    /// Replace the session at this percentage of its ceiling; 100 or more never does
+    #[arg(long, value_name = "PERCENT")]
+    context_threshold: Option<String>,
+    /// Replace the session after this many tool calls
+    #[arg(long, value_name = "N")]
+    tool_call_threshold: Option<String>,
+    /// The window of the first agent, when it does not say so itself: 200k, 1M
+    #[arg(long, value_name = "TOKENS")]
+    window: Option<String>,
+    /// How often a full window may be answered with a fresh session
+    #[arg(long, value_name = "N")]
+    max_restarts: Option<String>,
+    /// Stop when this much money is spent
+    #[arg(long, value_name = "DOLLARS")]
+    max_cost: Option<String>,
+    /// Stop after this time, over all sessions: 90m, 8h
+    #[arg(long, value_name = "TIME")]
+    deadline: Option<String>,
+    /// Silence that counts as a stall: 10m
+    #[arg(long, value_name = "TIME")]
+    idle_timeout: Option<String>,
+    /// What agents may do without asking: deny, bypass, or allow=execute,edit
+    #[arg(long, value_name = "WHAT")]
+    permissions: Option<String>,
+    /// A command whose exit code decides whether the work is done; may be repeated
+    #[arg(long, value_name = "COMMAND")]
+    gate: Vec<String>,
+    /// A claim without a gate is not enough: exit 3
+    #[arg(long)]
+    require_verified: bool,
+    /// Save the work in a snapshot ref where the policy would commit on the branch
+    #[arg(long)]
+    no_auto_commit: bool,
+    /// Do without git
+    #[arg(long)]
+    no_git: bool,
+    /// Start although there are changes that are not committed
+    #[arg(long)]
+    allow_dirty: bool,
+}
+
+impl RunFlags {
+    /// The flags as a layer of the configuration.
+    pub(super) fn flags(&self) -> Flags {
+        Flags {
+            agent: self.agent.clone(),
+            model: self.model.clone(),
+            policy: self.policy.clone(),
+            context_threshold: self.context_threshold.clone(),
+            tool_call_threshold: self.tool_call_threshold.clone(),
+            window: self.window.clone(),
+            max_restarts: self.max_restarts.clone(),
+            max_cost: self.max_cost.clone(),
+            deadline: self.deadline.clone(),
+            idle_timeout: self.idle_timeout.clone(),
+            permissions: self.permissions.clone(),
+            gates: self.gate.clone(),
+            require_verified: self.require_verified,
+            no_auto_commit: self.no_auto_commit,
+            no_git: self.no_git,
+            allow_dirty: self.allow_dirty,
+        }
+    }
+}
+
+/// `segue resume …`
+#[derive(Debug, ClapArgs)]
+pub(super) struct Resume {
+    /// A run, by id or the beginning of it; the latest that can go on when left out
+    pub(super) run: Option<String>,
+    /// Go on in the old conversation, where the agent can; else in a fresh one
+    #[arg(long)]
+    pub(super) same_session: bool,
+    /// Other agents than before
+    #[arg(long, value_name = "NAME[,NAME]")]
+    pub(super) agent: Option<String>,
+    /// A new deadline, counted from the start of the run
+    #[arg(long, value_name = "TIME")]
+    pub(super) deadline: Option<String>,
+    /// A new limit of restarts
+    #[arg(long, value_name = "N")]
+    pub(super) max_restarts: Option<String>,
+    /// A new limit of money
+    #[arg(long, value_name = "DOLLARS")]
+    pub(super) max_cost: Option<String>,
+    /// What agents may do without asking: deny, bypass, or allow=execute,edit
+    #[arg(long, value_name = "WHAT")]
+    pub(super) permissions: Option<String>,
+}
+
+/// `segue show …`
+#[derive(Debug, ClapArgs)]
+pub(super) struct Show {
+    /// A run, by id or the beginning of it
+    pub(super) run: Option<String>,
+    /// A checkpoint, by id
+    #[arg(long, value_name = "ID")]
+    pub(super) checkpoint: Option<String>,
+    /// What the gates said last
+    #[arg(long)]
+    pub(super) gates: bool,
+    /// What the agent wrote, of the last session or of this one
+    #[arg(long, value_name = "SESSION", num_args = 0..=1, default_missing_value = "0")]
+    pub(super) output: Option<u32>,
+}
+
+/// `segue demo …`
+#[derive(Debug, ClapArgs)]
+pub(super) struct Demo {
+    /// The policy to show: auto, seamless, observe, loop, staged, phased or native
+    #[arg(long, default_value = "auto")]
+    pub(super) policy: String,
+    /// The same job without segue: it overflows and fails
+    #[arg(long)]
+    pub(super) bare: bool,
+    /// Without pauses for the eye
+    #[arg(long)]
+    pub(super) fast: bool,
+    /// Make the repository here instead of in a temporary folder
+    #[arg(long, value_name = "DIR")]
+    pub(super) keep: Option<PathBuf>,
+}

@@ -1,0 +1,65 @@
+//! What went wrong, as the user of a command sees it: what, where, what to do, and the exit code.
+
+use std::io::Write;
+
+use crate::checkpoint::CheckpointError;
+use crate::config::ConfigErrors;
+use crate::driver::DriverError;
+use crate::git::GitError;
+use crate::history::HistoryError;
+use crate::process::lock::LockError;
+use crate::prompt::PromptError;
+use crate::store::StoreError;
+
+/// A command that could not do its work.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) exit: u8,
+    text: String,
+}
+
+impl Failure {
+    /// Something is wrong with how the command was called or configured.
+    pub(super) fn usage(text: impl Into<String>) -> Self {
+        Self { exit: 2, text: text.into() }
+    }
+
+    /// Something went wrong on the way.
+    pub(super) fn failed(text: impl Into<String>) -> Self {
+        Self { exit: 1, text: text.into() }
+    }
+
+    /// Writes it to standard error.
+    pub(super) fn print(&self, json: bool) {
+        let mut err = std::io::stderr().lock();
+        let _ = if json {
+            writeln!(err, "{}", serde_json::json!({ "error": self.text, "exit": self.exit }))
+        } else {
+            writeln!(err, "segue: {}", self.text)
+        };
+    }
+}
+
+macro_rules! failure_from {
+    ($($kind:ty => $how:ident),* $(,)?) => {
+        $(impl From<$kind> for Failure {
+            fn from(error: $kind) -> Self {
+                Self::$how(error.to_string())
+            }
+        })*
+    };
+}
+
+failure_from! {
+    ConfigErrors => usage,
+    GitError => usage,
+    LockError => usage,
+    PromptError => usage,
+    StoreError => usage,
+    segue_plans::BadTask => usage,
+    CheckpointError => failed,
+    DriverError => failed,
+    HistoryError => failed,
+    segue_journal::Error => failed,
+    std::io::Error => failed,
+}

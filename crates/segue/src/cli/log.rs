@@ -1,0 +1,45 @@
+//! `segue log`: what happened, as it was shown live. With `-f` it goes on while the run does.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use segue_machine::{Phase, Run};
+use segue_report::{OuterStream, Style, Terminal, to_json_line};
+
+use super::failure::Failure;
+use super::open::Place;
+use super::out;
+use crate::driver::screen_width;
+use crate::history;
+use crate::process::lock::Lock;
+
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+/// Writes the events of a run.
+pub(super) fn log(at: &Place, run: Option<&str>, follow: bool) -> Result<u8, Failure> {
+    let reader = at.reader()?;
+    let row = at.run(&reader, run)?;
+    let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let terminal = Terminal::new(Style { color, width: screen_width(), live: false, ascii: false });
+    let (mut machine, mut stream, mut last) = (Run::default(), OuterStream::new(&row.id), 0);
+    loop {
+        for step in history::read(&reader, &row.id, last)? {
+            last = step.record.seq;
+            let effects = machine.handle(&step.record);
+            let lines = stream.take(&step.record, &effects, machine.view());
+            if at.json {
+                out::lines(lines.iter().map(to_json_line));
+            } else {
+                out::lines(terminal.take(&lines, machine.view()).lines);
+            }
+        }
+        let alive = Lock::holder(&at.store().dir()).is_some_and(|h| h.run == row.id && h.is_alive());
+        if !follow
+            || machine.view().phase == Phase::Finished
+            || (!alive && last == reader.last_seq(&row.id)?)
+        {
+            return Ok(0);
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+}

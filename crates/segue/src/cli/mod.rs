@@ -1,0 +1,66 @@
+//! The command line: what was typed, what it means, and how it ends.
+
+mod agents;
+mod args;
+mod bare;
+mod config;
+mod demo;
+mod doctor;
+mod failure;
+mod log;
+mod note;
+mod open;
+mod out;
+mod replay;
+mod resume;
+mod run;
+mod scripted;
+mod show;
+mod status;
+mod stop;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+use failure::Failure;
+
+/// Runs the program and says how it ended.
+pub(crate) fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let json = args.json;
+    match dispatch(args) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            failure.print(json);
+            ExitCode::from(failure.exit)
+        }
+    }
+}
+
+fn dispatch(args: Args) -> Result<u8, Failure> {
+    let at = open::Place::new(args.dir.as_deref(), args.json)?;
+    match args.command {
+        Command::Run(run) => run::run(&at, &run),
+        Command::Resume(resume) => resume::resume(&at, &resume),
+        Command::Status { run, all } => status::status(&at, run.as_deref(), all),
+        Command::Log { run, follow } => log::log(&at, run.as_deref(), follow),
+        Command::Show(show) => show::show(&at, &show),
+        Command::Stop { now } => stop::stop(&at, now),
+        Command::Replay { run } => replay::replay(&at, run.as_deref()),
+        Command::Agents => agents::agents(&at),
+        Command::Doctor => doctor::doctor(&at),
+        Command::Config { what } => config::config(&at, &what),
+        Command::Demo(demo) => demo::demo(&at, &demo),
+        Command::Progress { text } => note::note(crate::driver::NoteKind::Progress, &text),
+        Command::Done { text } => note::note(crate::driver::NoteKind::Done, &text),
+        Command::ScriptedAgent { script } => scripted::scripted(&script),
+    }
+}

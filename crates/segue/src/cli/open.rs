@@ -1,0 +1,160 @@
+//! What commands work on: the folder, its configuration, its journal and its runs.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use segue_journal::{Journal, Reader, RunRow};
+use segue_machine::CommitMode;
+
+use super::failure::Failure;
+use crate::checkpoint::Workplace;
+use crate::config::{AgentSettings, Flags, Layers, Settings, resolve};
+use crate::git::{GitError, Repo};
+use crate::prompt::Prompts;
+use crate::store::Store;
+
+/// Where a command was called, and how it answers.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// The folder that was named or is current.
+    pub(super) dir: PathBuf,
+    /// JSON instead of words.
+    pub(super) json: bool,
+}
+
+impl Place {
+    /// The folder `dir`, or the current one.
+    pub(super) fn new(dir: Option<&Path>, json: bool) -> Result<Self, Failure> {
+        let here = dir.map_or_else(std::env::current_dir, Path::canonicalize);
+        let name = dir.map_or_else(|| "the current folder".to_owned(), |d| d.display().to_string());
+        let dir = here.map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+        if !dir.is_dir() {
+            return Err(Failure::usage(format!("{name} is not a folder")));
+        }
+        Ok(Self { dir, json })
+    }
+
+    /// The store of the work tree: of the repository when there is one, else of the folder itself.
+    pub(super) fn store(&self) -> Store {
+        let root = Repo::find(&self.dir).ok().map(|repo| repo.root().to_owned());
+        let own = self.dir.join(".segue");
+        Store::at(root.filter(|_| !own.join("journal.db").exists()).unwrap_or_else(|| self.dir.clone()))
+    }
+
+    /// The configuration in force here, with these flags.
+    pub(super) fn layers(&self, flags: &Flags) -> Result<Layers, Failure> {
+        let project = self.store().workdir().join("segue.toml");
+        let user = user_file();
+        Ok(Layers::load(user.as_deref(), Some(&project), std::env::vars(), flags)?)
+    }
+
+    /// The settings in force here, with these flags.
+    pub(super) fn settings(&self, flags: &Flags) -> Result<Settings, Failure> {
+        let layers = self.layers(flags)?;
+        resolve(&layers).map_err(|errors| {
+            if errors.only_no_agent() {
+                let found = super::agents::installed();
+                let here = if found.is_empty() {
+                    "none that segue knows is on PATH".to_owned()
+                } else {
+                    found.join(", ")
+                };
+                return Failure::usage(format!(
+                    "{errors}\nagents found here: {here}; `segue agents` says more"
+                ));
+            }
+            errors.into()
+        })
+    }
+
+    /// The journal of this work tree, for reading.
+    pub(super) fn reader(&self) -> Result<Reader, Failure> {
+        let path = self.store().journal();
+        if !path.exists() {
+            let here = self.store().workdir().display().to_string();
+            return Err(Failure::usage(format!(
+                "there are no runs in {here} yet; start one with `segue run`"
+            )));
+        }
+        Ok(Journal::read(&path)?)
+    }
+
+    /// A run by id or the beginning of it, or the latest.
+    pub(super) fn run(&self, reader: &Reader, id: Option<&str>) -> Result<RunRow, Failure> {
+        match id {
+            Some(id) => Ok(reader.run(id).map_err(|e| Failure::usage(e.to_string()))?),
+            None => reader
+                .runs()?
+                .into_iter()
+                .next()
+                .ok_or_else(|| Failure::usage("there are no runs here yet; start one with `segue run`")),
+        }
+    }
+}
+
+/// The repository to work in, when git is to be used.
+pub(super) fn repo(dir: &Path, settings: &Settings) -> Result<Option<Repo>, Failure> {
+    if !settings.git.enabled {
+        return Ok(None);
+    }
+    let repo = Repo::find(dir).map_err(|error| match error {
+        GitError::NotARepository { .. } | GitError::GitMissing => Failure::from(error),
+        other => Failure::usage(format!("{other}; --no-git does without")),
+    })?;
+    if settings.git.commit == CommitMode::Branch && !settings.git.allow_dirty && repo.is_dirty()? {
+        return Err(Failure::usage(
+            "there are changes that are not committed, and this policy commits on the branch: \
+             commit or stash them, or use --allow-dirty or --no-auto-commit",
+        ));
+    }
+    Ok(Some(repo))
+}
+
+/// Where a run works.
+pub(super) fn workplace(
+    store: Store,
+    run: &str,
+    repo: Option<Repo>,
+    settings: &Settings,
+) -> Result<Workplace, Failure> {
+    let prompts = Prompts::load(store.workdir(), &settings.prompts)?;
+    let checkpoints = store.workdir().join(&settings.checkpoint.dir);
+    Ok(Workplace { run: run.to_owned(), store, checkpoints, repo, prompts: Arc::new(prompts) })
+}
+
+/// Makes sure that every agent can be started, before anything is written.
+pub(super) fn check_agents(agents: &[AgentSettings], workdir: &Path) -> Result<(), Failure> {
+    for agent in agents {
+        let program = agent.command.first().map_or("", String::as_str);
+        find_program(program, workdir).map_err(|why| {
+            let name = &agent.spec.name;
+            Failure::usage(format!("agent {name}: {why}; install it, or set `command` in [agent.{name}]"))
+        })?;
+    }
+    Ok(())
+}
+
+/// Where a program lies, or why it cannot be started.
+pub(super) fn find_program(program: &str, workdir: &Path) -> Result<PathBuf, String> {
+    use std::os::unix::fs::PermissionsExt;
+    let runs = |path: &Path| {
+        std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+    };
+    if program.contains('/') {
+        let path = workdir.join(program);
+        return match (path.exists(), runs(&path)) {
+            (_, true) => Ok(path),
+            (true, false) => Err(format!("{program} is not executable")),
+            (false, false) => Err(format!("{program} does not exist")),
+        };
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|dir| dir.join(program)).find(|path| runs(path));
+    found.ok_or_else(|| format!("{program} is not on PATH"))
+}
+
+fn user_file() -> Option<PathBuf> {
+    let base = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
+    let base = base.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".config")))?;
+    Some(base.join("segue").join("segue.toml"))
+}

@@ -1,0 +1,110 @@
+//! `segue resume`: replay the journal, end what the dead process left behind, and go on.
+
+use std::time::Duration;
+
+use segue_journal::{Journal, Reader, RunRow};
+use segue_machine::{Event, Phase, RunSpec, View};
+
+use super::args::Resume;
+use super::failure::Failure;
+use super::open::{self, Place};
+use super::run::{drive, warn};
+use crate::config::{Flags, Settings};
+use crate::driver::{Book, Driver, Face, Look};
+use crate::git::Repo;
+use crate::history;
+use crate::process::lock::Lock;
+use crate::process::{self, tree};
+
+/// Takes a run up again and returns the exit code.
+pub(super) fn resume(at: &Place, args: &Resume) -> Result<u8, Failure> {
+    let store = at.store();
+    let row = choose(at, &at.reader()?, args.run.as_deref())?;
+    let lock = Lock::take(&store.dir(), &row.id)?;
+    let mut journal = Journal::open(&store.journal())?;
+    let past = history::read(journal.view(), &row.id, 0)?;
+    let mut face = Face::new(if at.json { Look::Json } else { Look::Human }, &row.id);
+    let machine = history::replay(&past, |step, effects, run| face.skip(&step.record, effects, run.view()));
+    let last = past.last().map_or(0, |step| step.record.seq);
+    let view = machine.view();
+    let Some(spec) = view.spec.as_deref() else {
+        return Err(Failure::usage(format!("run {} never began; start it again with `segue run`", row.id)));
+    };
+    refuse_finished(&row.id, view)?;
+    let settings = settings(at, args, spec)?;
+    open::check_agents(&settings.agents, store.workdir())?;
+    let changed = changed_spec(args, spec, &settings);
+    let repo = if spec.git.enabled { Some(Repo::find(store.workdir())?) } else { None };
+    warn(&settings);
+    let verified = spec.require_verified;
+    let place = open::workplace(store, &row.id, repo, &settings)?;
+    tree::adopt()?;
+    let orphans = process::sweep_marked(&format!("{}={}", process::RUN_MARK, row.id), Duration::from_secs(1));
+    journal.append(&row.id, &[], Some("running".into()))?;
+    let book = Book::new(journal, &row.id, last);
+    let first = Event::RunResumed { orphans, spec: changed.map(Box::new), same_session: args.same_session };
+    let outcome = drive(move || Driver::new(place, settings.agents, machine, book, face), first)?;
+    drop(lock);
+    Ok(outcome.exit_code(verified))
+}
+
+fn choose(at: &Place, reader: &Reader, id: Option<&str>) -> Result<RunRow, Failure> {
+    if id.is_some() {
+        return at.run(reader, id);
+    }
+    let done = |row: &RunRow| matches!(row.status.as_str(), "verified" | "claimed");
+    let open = reader.runs()?.into_iter().find(|row| !done(row));
+    open.ok_or_else(|| {
+        Failure::usage("there is nothing to resume here: every run is finished (`segue status --all`)")
+    })
+}
+
+fn refuse_finished(id: &str, view: &View) -> Result<(), Failure> {
+    let over = view.outcome.as_ref().filter(|_| view.phase == Phase::Finished);
+    match over {
+        Some(outcome) if !outcome.resumable() => Err(Failure::usage(format!(
+            "run {id} is finished ({}); there is nothing to resume",
+            outcome.reason
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn settings(at: &Place, args: &Resume, spec: &RunSpec) -> Result<Settings, Failure> {
+    let before: Vec<&str> = spec.agents.iter().map(|a| a.name.as_str()).collect();
+    let flags = Flags {
+        agent: Some(args.agent.clone().unwrap_or_else(|| before.join(","))),
+        deadline: args.deadline.clone(),
+        max_restarts: args.max_restarts.clone(),
+        max_cost: args.max_cost.clone(),
+        permissions: args.permissions.clone(),
+        no_git: !spec.git.enabled,
+        ..Flags::default()
+    };
+    at.settings(&flags)
+}
+
+// The run keeps the rules that it began with, but for what was asked for now.
+fn changed_spec(args: &Resume, spec: &RunSpec, settings: &Settings) -> Option<RunSpec> {
+    let mut changed = spec.clone();
+    if args.agent.is_some() {
+        changed.agents = settings.agents.iter().map(|a| a.spec.clone()).collect();
+    }
+    if args.permissions.is_some() {
+        for agent in &mut changed.agents {
+            let now = settings.agents.iter().find(|a| a.spec.name == agent.name);
+            agent.allow = now.map(|a| a.spec.allow.clone()).unwrap_or_default();
+        }
+    }
+    if args.deadline.is_some() {
+        changed.limits.deadline_ms = settings.limits.deadline_ms;
+    }
+    if args.max_restarts.is_some() {
+        changed.limits.max_restarts = settings.limits.max_restarts;
+        changed.policy.replacing_off = changed.limits.max_restarts == Some(0);
+    }
+    if args.max_cost.is_some() {
+        changed.limits.cost_musd = settings.limits.cost_musd;
+    }
+    (changed != *spec).then_some(changed)
+}

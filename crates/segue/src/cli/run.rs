@@ -1,0 +1,181 @@
+//! `segue run`: from what was typed to a run that is driven to its end.
+
+use std::io::Read;
+use std::path::Path;
+
+use segue_journal::{Journal, RunRow};
+use segue_machine::{CommitMode, Event, GitSpec, Outcome, Run as Machine, RunSpec, Task};
+use segue_plans::read_task;
+
+use super::args::Run;
+use super::failure::Failure;
+use super::open::{self, Place};
+use super::out;
+use crate::clock;
+use crate::config::Settings;
+use crate::driver::{Book, Driver, Face, Look};
+use crate::git::Repo;
+use crate::process::lock::Lock;
+use crate::process::tree;
+use crate::store::Store;
+
+/// Runs a task to its end and returns the exit code.
+pub(super) fn run(at: &Place, args: &Run) -> Result<u8, Failure> {
+    let settings = at.settings(&args.settings.flags())?;
+    let task = task(&args.task, &at.dir)?;
+    let look = if at.json { Look::Json } else { Look::Human };
+    if args.dry_run {
+        return dry_run(at, &settings, &task);
+    }
+    let repo = open::repo(&at.dir, &settings)?;
+    Ok(start(at, &settings, task, repo, look)?.1)
+}
+
+/// Starts a run, drives it to its end, and returns its id and exit code.
+pub(super) fn start(
+    at: &Place,
+    settings: &Settings,
+    task: Task,
+    repo: Option<Repo>,
+    look: Look,
+) -> Result<(String, u8), Failure> {
+    let store = repo.as_ref().map_or_else(|| Store::at(&at.dir), |repo| Store::at(repo.root()));
+    open::check_agents(&settings.agents, store.workdir())?;
+    store.create()?;
+    let run = new_id();
+    let _lock = Lock::take(&store.dir(), &run)?;
+    let mut journal = Journal::open(&store.journal())?;
+    let place = open::workplace(store, &run, repo, settings)?;
+    let spec = spec(settings, task, place.repo.as_ref(), place.store.workdir());
+    journal.create_run(&RunRow {
+        id: run.clone(),
+        created_at: spec.started_at,
+        task: title(&spec.task.text),
+        agent: spec.agents.first().map(|a| a.name.clone()).unwrap_or_default(),
+        policy: spec.policy.name.clone(),
+        status: "running".to_owned(),
+        finished_at: None,
+    })?;
+    warn(settings);
+    let verified = spec.require_verified;
+    let face = Face::new(look, &run);
+    let book = Book::new(journal, &run, 0);
+    let first = Event::RunStarted { spec: Box::new(spec) };
+    let outcome =
+        drive(move || Driver::new(place, settings.agents.clone(), Machine::default(), book, face), first)?;
+    Ok((run, outcome.exit_code(verified)))
+}
+
+/// Drives a run on this thread until it is over.
+pub(super) fn drive(
+    make: impl FnOnce() -> Result<Driver, crate::driver::DriverError>,
+    first: Event,
+) -> Result<Outcome, Failure> {
+    tree::adopt()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let outcome = runtime.block_on(async { make()?.drive(first).await });
+    runtime.shutdown_timeout(std::time::Duration::from_secs(2));
+    Ok(outcome?)
+}
+
+/// Says what is worth saying although it stops nothing.
+pub(super) fn warn(settings: &Settings) {
+    use std::io::Write;
+    for warning in &settings.warnings {
+        let _ = writeln!(std::io::stderr().lock(), "segue: warning: {warning}");
+    }
+}
+
+/// The first line of a task, short enough for a list.
+pub(super) fn title(text: &str) -> String {
+    let line = text.lines().map(|l| l.trim_start_matches(['#', ' '])).find(|l| !l.trim().is_empty());
+    segue_machine::checkpoint::cut_chars(line.unwrap_or_default(), 80).replace('\n', " ")
+}
+
+fn task(typed: &str, dir: &Path) -> Result<Task, Failure> {
+    if typed == "-" {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut bytes)?;
+        return Ok(read_task(&bytes, None)?);
+    }
+    let path = dir.join(typed);
+    if path.is_dir() && !typed.trim().is_empty() {
+        return Err(Failure::usage(format!(
+            "{typed} is a folder: name a file in it, or say the task in words"
+        )));
+    }
+    if path.is_file() {
+        let bytes = std::fs::read(&path).map_err(|error| Failure::usage(format!("{typed}: {error}")))?;
+        return Ok(read_task(&bytes, Some(typed))?);
+    }
+    if looks_like_a_file(typed) {
+        return Err(Failure::usage(format!(
+            "{typed}: there is no such file; a task in words has spaces in it"
+        )));
+    }
+    Ok(read_task(typed.as_bytes(), None)?)
+}
+
+fn looks_like_a_file(typed: &str) -> bool {
+    let ending = Path::new(typed).extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let named = ["md", "txt", "json", "toml", "markdown"].contains(&ending.to_lowercase().as_str());
+    !typed.contains(char::is_whitespace) && (named || typed.contains('/'))
+}
+
+fn spec(settings: &Settings, task: Task, repo: Option<&Repo>, workdir: &Path) -> RunSpec {
+    let git = &settings.git;
+    let keeps = git.commit != CommitMode::Never;
+    RunSpec {
+        task,
+        agents: settings.agents.iter().map(|a| a.spec.clone()).collect(),
+        policy: settings.policy.clone(),
+        limits: settings.limits.clone(),
+        gates: settings.gates.clone(),
+        git: GitSpec {
+            enabled: repo.is_some(),
+            commit: git.commit,
+            commit_on_failure: git.commit_on_failure,
+            message: git.message.clone(),
+            base: repo.and_then(Repo::head),
+            base_tree: repo.filter(|_| keeps).and_then(|r| r.tree().ok()),
+        },
+        workdir: workdir.display().to_string(),
+        require_verified: settings.require_verified,
+        started_at: clock::now(),
+    }
+}
+
+/// Ids sort by time and can be typed: the date, the time, and a little chance.
+fn new_id() -> String {
+    let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
+    let chance = uuid::Uuid::new_v4().simple().to_string();
+    format!("{}-{}", now.strftime("%Y%m%d-%H%M%S"), &chance[..4])
+}
+
+fn dry_run(at: &Place, settings: &Settings, task: &Task) -> Result<u8, Failure> {
+    let repo = open::repo(&at.dir, settings)?;
+    let workdir = repo.as_ref().map_or(at.dir.as_path(), Repo::root);
+    open::check_agents(&settings.agents, workdir)?;
+    let stages: Vec<String> = settings.policy.stages.iter().map(|s| s.at.to_string()).collect();
+    let agents: Vec<&str> = settings.agents.iter().map(|a| a.spec.name.as_str()).collect();
+    let gates: Vec<&str> = settings.gates.iter().map(|g| g.run.as_str()).collect();
+    if at.json {
+        let doc = serde_json::json!({
+            "task": title(&task.text), "open_items": task.open_items, "workdir": workdir, "agents": agents,
+            "policy": settings.policy, "limits": settings.limits, "gates": gates,
+        });
+        out::line(&doc.to_string());
+        return Ok(0);
+    }
+    let none = |list: &[&str]| {
+        if list.is_empty() { "none: the verdict can only be claimed".to_owned() } else { list.join(", ") }
+    };
+    out::lines([
+        format!("would run  {}", title(&task.text)),
+        format!("in         {}", workdir.display()),
+        format!("agents     {}", agents.join(", ")),
+        format!("policy     {} (stages at {})", settings.policy.name, stages.join(", ")),
+        format!("gates      {}", none(&gates)),
+    ]);
+    Ok(0)
+}

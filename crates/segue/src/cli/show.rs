@@ -1,0 +1,117 @@
+//! `segue show`: what a run left behind: checkpoints, gate results, the agent's own output.
+
+use segue_machine::{Event, View};
+
+use super::args::Show;
+use super::failure::Failure;
+use super::open::Place;
+use super::out;
+use crate::checkpoint::Document;
+use crate::history::{self, Past};
+
+/// Shows parts of a run.
+pub(super) fn show(at: &Place, args: &Show) -> Result<u8, Failure> {
+    let reader = at.reader()?;
+    let row = at.run(&reader, args.run.as_deref())?;
+    let past = history::read(&reader, &row.id, 0)?;
+    let machine = history::replay(&past, |_, _, _| {});
+    if let Some(id) = &args.checkpoint {
+        return checkpoint(at, &past, id);
+    }
+    if let Some(session) = args.output {
+        return output(at, &row.id, session, machine.view());
+    }
+    if args.gates {
+        return gates(at, machine.view());
+    }
+    overview(at, &row.id, &past, machine.view())
+}
+
+fn overview(at: &Place, run: &str, past: &[Past], view: &View) -> Result<u8, Failure> {
+    let checkpoints = checkpoints(past);
+    if at.json {
+        let list: Vec<_> = checkpoints
+            .iter()
+            .map(|(id, path, session)| serde_json::json!({ "checkpoint": id, "path": path, "session": session }))
+            .collect();
+        let doc = serde_json::json!({ "run": run, "task": view.spec.as_ref().map(|s| &s.task.text), "checkpoints": list });
+        out::line(&doc.to_string());
+        return Ok(0);
+    }
+    let store = at.store();
+    out::line(&format!("run {run}"));
+    if let Some(spec) = &view.spec {
+        out::lines(spec.task.text.lines().take(10).map(|l| format!("  {}", segue_report::plain(l))));
+    }
+    out::line("checkpoints");
+    for (id, path, session) in &checkpoints {
+        let readable = path.strip_suffix(".json").map_or_else(|| path.clone(), |p| format!("{p}.md"));
+        out::line(&format!("  {id}  session {session}  {readable}"));
+    }
+    out::line("agent output");
+    for n in 1..=view.sessions {
+        out::line(&format!("  session {n}  {}", store.shown(&store.output(run, n))));
+    }
+    out::line("snapshots");
+    out::line(&format!("  git for-each-ref refs/segue/{run}"));
+    Ok(0)
+}
+
+fn checkpoints(past: &[Past]) -> Vec<(String, String, u32)> {
+    let of = |step: &Past| match &step.record.event {
+        Event::CheckpointTaken { checkpoint, path, session, .. } => {
+            Some((checkpoint.clone(), path.clone(), *session))
+        }
+        _ => None,
+    };
+    past.iter().filter_map(of).collect()
+}
+
+fn checkpoint(at: &Place, past: &[Past], id: &str) -> Result<u8, Failure> {
+    let known = checkpoints(past);
+    let found = known.iter().find(|(known, ..)| known == id || known.ends_with(&format!("-{id}")));
+    let Some((_, path, _)) = found else {
+        let ids: Vec<&str> = known.iter().map(|(id, ..)| id.as_str()).collect();
+        return Err(Failure::usage(format!(
+            "there is no checkpoint {id:?} in this run; it has: {}",
+            ids.join(", ")
+        )));
+    };
+    let document = Document::read(&at.store().workdir().join(path))?;
+    if at.json {
+        out::line(&serde_json::to_string(&document).unwrap_or_default());
+    } else {
+        out::lines(document.text.lines().map(segue_report::plain));
+    }
+    Ok(0)
+}
+
+fn output(at: &Place, run: &str, session: u32, view: &View) -> Result<u8, Failure> {
+    let n = if session == 0 { view.sessions } else { session };
+    let store = at.store();
+    for path in [store.output(run, n), store.errors(run, n)] {
+        match std::fs::read(&path) {
+            Ok(bytes) => out::bytes(&bytes),
+            Err(error) => return Err(Failure::usage(format!("{}: {error}", store.shown(&path)))),
+        }
+    }
+    Ok(0)
+}
+
+fn gates(at: &Place, view: &View) -> Result<u8, Failure> {
+    for gate in view.gates.values() {
+        if at.json {
+            out::line(&serde_json::to_string(gate).unwrap_or_default());
+            continue;
+        }
+        let exit = gate.exit.map_or_else(|| "no exit code".to_owned(), |c| format!("exit {c}"));
+        out::line(&format!(
+            "{}  {}  {exit}  {} ms",
+            gate.gate,
+            if gate.passed { "green" } else { "red" },
+            gate.ms
+        ));
+        out::lines(gate.tail.lines().map(|l| format!("  {}", segue_report::plain(l))));
+    }
+    Ok(0)
+}

@@ -1,0 +1,36 @@
+//! `segue stop`: ask the process that works here to stop, as Ctrl-C would.
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::failure::Failure;
+use super::open::Place;
+use super::out;
+use crate::process::lock::Lock;
+
+/// Signals the owner of this work tree, once or, for an end at once, twice.
+pub(super) fn stop(at: &Place, now: bool) -> Result<u8, Failure> {
+    let holder = Lock::holder(&at.store().dir()).filter(crate::process::lock::Holder::is_alive);
+    let Some(holder) = holder else {
+        return Err(Failure::usage("no run works here now"));
+    };
+    let pid = i32::try_from(holder.pid).ok().and_then(Pid::from_raw);
+    let Some(pid) = pid else { return Err(Failure::failed("its process id cannot be used")) };
+    kill_process(pid, Signal::INT).map_err(std::io::Error::from)?;
+    if now {
+        // Two signals of one kind that are pending together count as one.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        let _ = kill_process(pid, Signal::INT);
+    }
+    let how = if now { "at once" } else { "with a checkpoint" };
+    if at.json {
+        out::line(
+            &serde_json::json!({ "run": holder.run, "process": holder.pid, "stopping": how }).to_string(),
+        );
+    } else {
+        out::line(&format!(
+            "run {} is stopping {how}; `segue status` shows it, `segue resume` goes on",
+            holder.run
+        ));
+    }
+    Ok(0)
+}

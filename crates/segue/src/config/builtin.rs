@@ -1,0 +1,38 @@
+//! Agents that need no configuration: their names and how they are started.
+
+use crate::config::settings::AgentKind;
+
+/// An agent that segue knows by name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Builtin {
+    /// The name in `agents = [...]`.
+    pub(crate) name: &'static str,
+    /// How segue talks to it.
+    pub(crate) kind: AgentKind,
+    /// The program and its first arguments.
+    pub(crate) command: &'static [&'static str],
+}
+
+/// Every agent that segue knows by name.
+pub(crate) const KNOWN: &[Builtin] = &[
+    acp("claude", &["claude-agent-acp"]),
+    acp("codex", &["codex-acp"]),
+    acp("gemini", &["gemini", "--acp"]),
+    acp("goose", &["goose", "acp"]),
+    acp("opencode", &["opencode", "acp"]),
+    acp("qwen", &["qwen", "--acp"]),
+];
+
+/// The agent of that name.
+pub(crate) fn find(name: &str) -> Option<&'static Builtin> {
+    KNOWN.iter().find(|known| known.name == name)
+}
+
+/// The names, for messages.
+pub(crate) fn names() -> String {
+    KNOWN.iter().map(|known| known.name).collect::<Vec<_>>().join(", ")
+}
+
+const fn acp(name: &'static str, command: &'static [&'static str]) -> Builtin {
+    Builtin { name, kind: AgentKind::Acp, command }
+}

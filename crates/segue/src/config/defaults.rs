@@ -1,0 +1,60 @@
+//! The two lowest layers: what holds when nobody says anything, and what the chosen preset says.
+
+use segue_machine::policy::preset::Preset;
+use segue_machine::{CommitMode, Limits};
+
+use crate::config::key::KeyPath;
+use crate::config::layers::{Entry, Values};
+use crate::config::origin::Origin;
+use crate::config::value::Value;
+
+/// The values under the given preset, before anyone changes them.
+pub(crate) fn values(preset: &Preset) -> Values {
+    let limits = Limits::default();
+    let optional = |value: Option<Value>| value.unwrap_or(Value::None);
+    let default = [
+        ("policy", Value::Text(preset.policy.name.clone())),
+        ("require_verified", Value::Bool(false)),
+        ("limits.max_handoffs_without_progress", Value::Count(limits.max_handoffs_without_progress)),
+        ("limits.gate_rounds", Value::Count(limits.gate_rounds)),
+        ("limits.deadline", optional(limits.deadline_ms.map(Value::Millis))),
+        ("limits.cost_usd", optional(limits.cost_musd.map(Value::Money))),
+        ("limits.tokens", optional(limits.tokens.map(Value::Tokens))),
+        ("limits.idle_timeout", Value::Millis(limits.idle_ms)),
+        ("limits.tool_timeout", Value::Millis(limits.tool_ms)),
+        ("gate", Value::Gates(Vec::new())),
+        ("git.enabled", Value::Bool(true)),
+        ("git.commit_on_failure", Value::Bool(false)),
+        ("git.message", Value::Text("segue: {task} ({status})".to_owned())),
+        ("checkpoint.ask_timeout", Value::Millis(limits.ask_timeout_ms)),
+        ("checkpoint.dir", Value::Text(".segue/checkpoints".to_owned())),
+    ];
+    let policy = &preset.policy;
+    let from_preset = [
+        ("stage", Value::Stages(policy.stages.clone())),
+        ("forecast.soft", percent(policy.lines.soft)),
+        ("forecast.hard", percent(policy.lines.hard)),
+        ("limits.max_restarts", optional(preset.max_restarts.map(Value::Count))),
+        ("git.commit", Value::Text(commit_word(preset.commit).to_owned())),
+        ("checkpoint.max_chars", optional(policy.max_chars.map(Value::Count))),
+    ];
+    let named = Origin::Preset(policy.name.clone());
+    default
+        .into_iter()
+        .map(|(path, value)| (path, value, Origin::Default))
+        .chain(from_preset.into_iter().map(|(path, value)| (path, value, named.clone())))
+        .map(|(path, value, from)| (KeyPath::dotted(path), Entry { value, from }))
+        .collect()
+}
+
+fn percent(percent: segue_machine::policy::Percent) -> Value {
+    Value::Percent(f64::from(percent.hundredths()) / 100.0)
+}
+
+fn commit_word(mode: CommitMode) -> &'static str {
+    match mode {
+        CommitMode::Snapshot => "snapshot",
+        CommitMode::Branch => "branch",
+        CommitMode::Never => "never",
+    }
+}

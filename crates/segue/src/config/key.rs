@@ -1,0 +1,289 @@
+//! Every key that segue knows, in one table: its type, its meaning, its environment variable.
+//!
+//! Reading, errors, `config show` and the reference documentation are all driven by this table.
+
+use std::fmt;
+
+use segue_machine::policy::preset;
+
+/// One key of the configuration.
+#[derive(Debug)]
+pub(crate) struct Key {
+    /// The dotted path; `*` stands for a name that the user chooses.
+    pub(crate) path: &'static str,
+    /// What its value is.
+    pub(crate) kind: Kind,
+    /// What it means, in one line.
+    pub(crate) about: &'static str,
+    /// The short environment variable, beside the one that is made from the path.
+    pub(crate) short: Option<&'static str>,
+    /// Whether `"none"` lifts it.
+    pub(crate) none: bool,
+}
+
+/// What the value of a key is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Any text but the empty one.
+    Text,
+    /// Text that is never shown.
+    Secret,
+    /// One of a few words.
+    Choice(&'static [&'static str]),
+    /// One text or several.
+    List,
+    /// Several texts, never split.
+    Words,
+    /// A command line, or its words.
+    Command,
+    /// Yes or no.
+    Bool,
+    /// A whole number of at least this.
+    Count(u32),
+    /// Tokens, above 0.
+    Tokens,
+    /// A percentage.
+    Percent,
+    /// A duration, above 0.
+    Duration,
+    /// Dollars, above 0.
+    Money,
+    /// What may run without asking.
+    Permissions,
+    /// `[[stage]]` tables.
+    Stages,
+    /// `[[gate]]` tables.
+    Gates,
+}
+
+/// Every known key, in the order in which they are shown.
+pub(crate) const KEYS: &[Key] = &[
+    key("agents", Kind::List, "agents in order of preference; the rest are fallbacks"),
+    key("agent", Kind::List, "the one agent to use; the same as agents with one name"),
+    key("policy", Kind::Choice(&preset::NAMES), "the preset that the other values start from"),
+    key("require_verified", Kind::Bool, "a claim without a gate is not enough"),
+    key(
+        "context_threshold",
+        Kind::Percent,
+        "moves the stage that replaces the session, in percent of the ceiling; 100 switches replacing off",
+    ),
+    key(
+        "tool_call_threshold",
+        Kind::Count(0),
+        "replaces the session after this many tool calls; 0 removes that stage",
+    ),
+    key("stage", Kind::Stages, "points on the gauge and what to do there; replaces the preset's stages"),
+    key("forecast.soft", Kind::Percent, "from here on a handoff waits only for a good moment"),
+    key("forecast.hard", Kind::Percent, "from here on any moment will do"),
+    lifted(env(
+        key(
+            "limits.max_restarts",
+            Kind::Count(0),
+            "how often a full window may be answered with a fresh session",
+        ),
+        "SEGUE_MAX_RESTARTS",
+    )),
+    key(
+        "limits.max_handoffs_without_progress",
+        Kind::Count(1),
+        "handoffs in a row that may pass without progress",
+    ),
+    key("limits.gate_rounds", Kind::Count(0), "how often failed gates go back to the agent"),
+    lifted(env(
+        key("limits.deadline", Kind::Duration, "wall time for the whole run, over all its sessions"),
+        "SEGUE_DEADLINE",
+    )),
+    lifted(env(key("limits.cost_usd", Kind::Money, "dollars for the whole run"), "SEGUE_MAX_COST")),
+    lifted(key("limits.tokens", Kind::Tokens, "tokens sent and received, over all sessions")),
+    key("limits.idle_timeout", Kind::Duration, "silence that counts as a stall while the agent thinks"),
+    key("limits.tool_timeout", Kind::Duration, "silence that counts as a stall while a tool runs"),
+    key("gate", Kind::Gates, "commands whose exit code decides, in the order in which they run"),
+    key("gates.*.run", Kind::Text, "the command of a gate that a plan names"),
+    key("gates.*.timeout", Kind::Duration, "how long it may take"),
+    key("gates.*.manual", Kind::Bool, "a person decides; never run"),
+    key("git.enabled", Kind::Bool, "whether git is used at all"),
+    env(
+        key(
+            "git.commit",
+            Kind::Choice(&["snapshot", "branch", "never"]),
+            "what saving means: a ref under refs/segue/, a commit on the branch, nothing",
+        ),
+        "SEGUE_COMMIT",
+    ),
+    key("git.commit_on_failure", Kind::Bool, "with branch: commit also when the run fails"),
+    key("git.message", Kind::Text, "the message of commits on the branch; {task} and {status} are filled in"),
+    key("git.allow_dirty", Kind::Bool, "start even if the work tree has changes that are not committed"),
+    key(
+        "checkpoint.ask_timeout",
+        Kind::Duration,
+        "how long the agent may take to answer a checkpoint request",
+    ),
+    key("checkpoint.max_chars", Kind::Count(1), "the longest text of a checkpoint that is passed on"),
+    key("checkpoint.dir", Kind::Text, "where checkpoints are kept, from the work tree"),
+    key(
+        "agent.*.kind",
+        Kind::Choice(&["acp", "command"]),
+        "how segue talks to it: the Agent Client Protocol, or one command a session",
+    ),
+    key("agent.*.command", Kind::Command, "the program that starts it, with its first arguments"),
+    key("agent.*.args", Kind::Words, "arguments added to the command"),
+    key("agent.*.prompt", Kind::Choice(&["argument", "stdin"]), "how a command agent takes its prompt"),
+    env(key("agent.*.model", Kind::Text, "the model to ask for"), "SEGUE_MODEL"),
+    env(
+        key("agent.*.window", Kind::Tokens, "the size of its window, where it does not say so itself"),
+        "SEGUE_WINDOW",
+    ),
+    key("agent.*.budget", Kind::Tokens, "a ceiling below the window"),
+    key(
+        "agent.*.permissions",
+        Kind::Permissions,
+        "what may run without asking: nothing, everything, or some kinds of tool",
+    ),
+    key("agent.*.account", Kind::Text, "the account to use, where the agent has several"),
+    key("agent.*.env.*", Kind::Secret, "environment variables for the agent"),
+    key("roles.*.agents", Kind::List, "agents of this role in order of preference"),
+    key("roles.*.sections", Kind::List, "plan sections that belong to this role"),
+    key("roles.*.track", Kind::Text, "the plan track that belongs to this role"),
+    key("prompts.*", Kind::Text, "the file of a prompt template: task, continuation, checkpoint and others"),
+];
+
+impl Key {
+    /// The environment variables that set it, the one made from its path first.
+    pub(crate) fn env_names(&self) -> Vec<String> {
+        let made = !self.path.contains('*') && !matches!(self.kind, Kind::Stages | Kind::Gates);
+        let long = made.then(|| format!("SEGUE_{}", self.path.replace('.', "_").to_uppercase()));
+        long.into_iter().chain(self.short.map(str::to_owned)).collect()
+    }
+
+    /// The last part of the path.
+    pub(crate) fn leaf(&self) -> &'static str {
+        self.path.rsplit('.').next().unwrap_or(self.path)
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &'static str> {
+        self.path.split('.')
+    }
+}
+
+/// A key's path with real names in the place of `*`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct KeyPath(Vec<String>);
+
+impl KeyPath {
+    /// The top of a file.
+    pub(crate) fn top() -> Self {
+        Self(Vec::new())
+    }
+
+    /// A path of which no part has a dot of its own.
+    pub(crate) fn dotted(path: &str) -> Self {
+        Self(path.split('.').map(str::to_owned).collect())
+    }
+
+    /// `section.name.leaf`.
+    pub(crate) fn named(section: &str, name: &str, leaf: &str) -> Self {
+        Self([section, name, leaf].map(str::to_owned).to_vec())
+    }
+
+    /// The path one level down.
+    pub(crate) fn child(&self, name: &str) -> Self {
+        Self(self.0.iter().cloned().chain([name.to_owned()]).collect())
+    }
+
+    /// Its parts.
+    pub(crate) fn parts(&self) -> &[String] {
+        &self.0
+    }
+
+    /// The key of the table that it stands for.
+    pub(crate) fn key(&self) -> Option<&'static Key> {
+        KEYS.iter().find(|key| key.parts().count() == self.0.len() && self.begins(key))
+    }
+
+    /// Whether there are keys below it.
+    pub(crate) fn is_section(&self) -> bool {
+        KEYS.iter().any(|key| key.parts().count() > self.0.len() && self.begins(key))
+    }
+
+    /// What may come next below it, each once; `*` where the user chooses.
+    pub(crate) fn children(&self) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        for key in KEYS.iter().filter(|key| self.begins(key)) {
+            names.extend(key.parts().nth(self.0.len()).filter(|name| !names.contains(name)));
+        }
+        names
+    }
+
+    /// A name is never `*` itself: that is how overrides for the chosen agent are kept.
+    fn begins(&self, key: &Key) -> bool {
+        self.0.iter().zip(key.parts()).all(|(own, part)| if part == "*" { own != "*" } else { own == part })
+    }
+}
+
+impl fmt::Display for KeyPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, part) in self.0.iter().enumerate() {
+            let bare =
+                !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_*".contains(&b));
+            let dot = if i > 0 { "." } else { "" };
+            if bare { write!(f, "{dot}{part}")? } else { write!(f, "{dot}{part:?}")? }
+        }
+        Ok(())
+    }
+}
+
+/// The candidate that was most likely meant, if any is near enough.
+pub(crate) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let plain = |s: &str| s.to_lowercase().replace('-', "_");
+    let typed = plain(&typed.chars().take(80).collect::<String>());
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(&typed, &plain(candidate)), candidate))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, candidate)| *distance <= 1 + candidate.len() / 4 && *distance < candidate.len())
+        .map(|(_, candidate)| candidate)
+}
+
+const fn key(path: &'static str, kind: Kind, about: &'static str) -> Key {
+    Key { path, kind, about, short: None, none: false }
+}
+
+const fn env(key: Key, short: &'static str) -> Key {
+    Key { short: Some(short), ..key }
+}
+
+const fn lifted(key: Key) -> Key {
+    Key { none: true, ..key }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_finds_itself_and_has_a_meaning() {
+        for key in KEYS {
+            let path = KeyPath::dotted(&key.path.replace('*', "name"));
+            assert_eq!(path.key().map(|k| k.path), Some(key.path));
+            assert!(!key.about.is_empty());
+        }
+    }
+
+    #[test]
+    fn no_environment_variable_stands_for_two_keys() {
+        let mut names: Vec<String> = KEYS.iter().flat_map(Key::env_names).collect();
+        let all = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), all);
+        assert!(names.iter().any(|n| n == "SEGUE_LIMITS_MAX_RESTARTS"));
+    }
+
+    #[test]
+    fn the_nearest_name_is_found_and_a_far_one_is_not_made_up() {
+        let names = KeyPath::dotted("limits").children();
+        assert_eq!(nearest("max_restart", names.clone()), Some("max_restarts"));
+        assert_eq!(nearest("Gate-Rounds", names.clone()), Some("gate_rounds"));
+        assert_eq!(nearest("zzz", names), None);
+    }
+}

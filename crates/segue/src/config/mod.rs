@@ -1,0 +1,37 @@
+//! The configuration of segue in layers: defaults, preset, user file, project file, environment, flags.
+//!
+//! [`Layers`] reads and merges them and remembers where each value came from; [`resolve`] turns them into
+//! [`Settings`] that a run can use; [`show`] lists them for a person. Only [`Layers::load`] touches the disk.
+
+pub(crate) mod builtin;
+pub(crate) mod key;
+pub(crate) mod origin;
+pub(crate) mod problem;
+pub(crate) mod settings;
+pub(crate) mod value;
+
+mod agents;
+mod defaults;
+mod env;
+mod file;
+mod flags;
+mod layers;
+mod lists;
+mod policy;
+mod read;
+mod resolve;
+mod scalar;
+mod show;
+
+#[cfg(test)]
+mod config_tests;
+#[cfg(test)]
+mod file_tests;
+
+pub(crate) use builtin::KNOWN as KNOWN_AGENTS;
+pub(crate) use flags::Flags;
+pub(crate) use layers::Layers;
+pub(crate) use problem::ConfigErrors;
+pub(crate) use resolve::resolve;
+pub(crate) use settings::{AgentKind, AgentSettings, PromptBy, Settings};
+pub(crate) use show::{show, to_json};

@@ -1,0 +1,143 @@
+//! Builds the policy in force: the preset, then stages, then lines, then thresholds.
+//!
+//! Needs no agent, so that `config show` can tell the stages in force in any case.
+
+use segue_machine::policy::{At, Lines, Percent, Policy, Stage, preset};
+
+use crate::config::layers::{Entry, Layers};
+use crate::config::problem::{Problem, Trouble};
+use crate::config::resolve::{count, name_of};
+use crate::config::value::Value;
+
+/// The policy in force. Problems and warnings are added to the lists.
+pub(crate) fn build(layers: &Layers, problems: &mut Vec<Problem>, warnings: &mut Vec<Problem>) -> Policy {
+    let name = name_of(layers.get("policy"));
+    // The name was checked when it was read; the default stands in so that nothing here can fail.
+    let Some(preset) = preset::find(&name).or_else(|| preset::find(preset::NAMES[0])) else {
+        return empty();
+    };
+    let mut policy = preset.policy;
+    replace_stages(&mut policy, layers, warnings);
+    set_lines(&mut policy, layers, problems);
+    policy.max_chars = count(layers.get("checkpoint.max_chars"));
+    set_threshold(&mut policy, layers, problems, warnings);
+    set_tool_threshold(&mut policy, layers, warnings);
+    match (count(layers.get("limits.max_restarts")), preset.restart_cap) {
+        (Some(0), _) => policy.replacing_off = true,
+        (restarts, Some(cap)) if restarts.is_none_or(|n| n > cap) => {
+            if let Some(entry) = layers.get("limits.max_restarts") {
+                let why = format!(
+                    "{} is more than {cap}, the most that policy {name:?} allows; write {cap} or less, or choose another policy",
+                    entry.value
+                );
+                let what = Trouble::BadValue { key: "limits.max_restarts".to_owned(), why };
+                problems.push(Problem::at(&entry.from, what));
+            }
+        }
+        _ => {}
+    }
+    policy
+}
+
+fn replace_stages(policy: &mut Policy, layers: &Layers, warnings: &mut Vec<Problem>) {
+    let Some(Entry { value: Value::Stages(stages), from }) = layers.get("stage").filter(|e| e.from.is_set())
+    else {
+        return;
+    };
+    if let Some(chosen) = layers.get("policy").filter(|chosen| chosen.from.rank() > from.rank()) {
+        let what = format!("the stages of policy {:?} are not used: {from} replaces them", policy.name);
+        warnings.push(Problem::clash(&chosen.from, what));
+    }
+    policy.stages.clone_from(stages);
+    "custom".clone_into(&mut policy.name);
+}
+
+fn set_lines(policy: &mut Policy, layers: &Layers, problems: &mut Vec<Problem>) {
+    let (soft, hard) = (layers.get("forecast.soft"), layers.get("forecast.hard"));
+    let line = |entry: Option<&Entry>, otherwise| match entry.map(|e| &e.value) {
+        Some(Value::Percent(percent)) => Percent::from_f64(*percent),
+        _ => otherwise,
+    };
+    policy.lines = Lines { soft: line(soft, policy.lines.soft), hard: line(hard, policy.lines.hard) };
+    if policy.lines.soft > policy.lines.hard {
+        let set = soft.into_iter().chain(hard).max_by_key(|entry| entry.from.rank());
+        let what = format!(
+            "forecast.soft ({}) must not be above forecast.hard ({})",
+            policy.lines.soft, policy.lines.hard
+        );
+        problems.extend(set.map(|entry| Problem::clash(&entry.from, what)));
+    }
+}
+
+fn set_threshold(
+    policy: &mut Policy,
+    layers: &Layers,
+    problems: &mut Vec<Problem>,
+    warnings: &mut Vec<Problem>,
+) {
+    let Some(entry) = layers.get("context_threshold") else { return };
+    let Value::Percent(percent) = entry.value else { return };
+    if let Some(later) = later_than(entry, policy, layers) {
+        let what = format!(
+            "context_threshold has no effect: {later} comes later and says where to replace the session"
+        );
+        warnings.push(Problem::clash(&entry.from, what));
+        return;
+    }
+    if let Err(bad) = policy.set_threshold(percent) {
+        let what = Trouble::BadValue { key: "context_threshold".to_owned(), why: bad.to_string() };
+        problems.push(Problem::at(&entry.from, what));
+        return;
+    }
+    let there = |stage: &Stage| {
+        stage.replaces() && stage.at.percent(policy.lines) == Some(Percent::from_f64(percent))
+    };
+    if !policy.stages.iter().any(there) {
+        let what = format!(
+            "context_threshold has no effect with policy {:?}: no stage at a percentage replaces the session",
+            policy.name
+        );
+        warnings.push(Problem::clash(&entry.from, what));
+    }
+}
+
+/// What a higher layer than the threshold's says about the same line.
+fn later_than(threshold: &Entry, policy: &Policy, layers: &Layers) -> Option<String> {
+    let forecasts = policy.stages.iter().any(|s| s.at == At::Forecast && s.replaces());
+    let keys = if forecasts { ["stage", "forecast.hard"].as_slice() } else { &["stage"] };
+    let later = keys.iter().filter_map(|key| Some((key, layers.get(key)?)));
+    let mut later =
+        later.filter(|(_, entry)| entry.from.is_set() && entry.from.rank() > threshold.from.rank());
+    later.next().map(|(key, entry)| format!("{key} (from {})", entry.from))
+}
+
+fn set_tool_threshold(policy: &mut Policy, layers: &Layers, warnings: &mut Vec<Problem>) {
+    let Some(entry) = layers.get("tool_call_threshold") else { return };
+    let Value::Count(tools) = entry.value else { return };
+    if let Some(stage) = layers.get("stage").filter(|s| s.from.is_set() && s.from.rank() > entry.from.rank())
+    {
+        let what = format!("tool_call_threshold has no effect: stage (from {}) comes later", stage.from);
+        warnings.push(Problem::clash(&entry.from, what));
+        return;
+    }
+    if tools > 0 && !policy.stages.iter().any(Stage::replaces) {
+        let what = format!(
+            "policy {:?} replaces nothing by itself; this adds a fresh session after {tools} tool calls",
+            policy.name
+        );
+        warnings.push(Problem::clash(&entry.from, what));
+    }
+    policy.set_tool_threshold(tools);
+}
+
+fn empty() -> Policy {
+    Policy {
+        name: "custom".to_owned(),
+        stages: Vec::new(),
+        lines: Lines::default(),
+        replacing_off: false,
+        max_chars: None,
+        handoff_file: false,
+        native: false,
+    }
+}

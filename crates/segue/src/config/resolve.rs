@@ -1,0 +1,192 @@
+//! Turns the merged layers into settings. All problems are collected before any is returned.
+
+use std::collections::BTreeMap;
+
+use segue_machine::{CommitMode, GateSpec, Limits};
+
+use crate::config::key::KeyPath;
+use crate::config::layers::{Entry, Layers, Values};
+use crate::config::lists::{GATE_TIMEOUT_MS, gate_fault};
+use crate::config::problem::{ConfigErrors, Problem, Trouble};
+use crate::config::settings::{CheckpointSettings, GitSettings, Role, Settings};
+use crate::config::value::Value;
+use crate::config::{agents, policy};
+
+/// The settings that the layers add up to.
+///
+/// # Errors
+/// Everything that does not go together, and a missing or unknown agent.
+pub(crate) fn resolve(layers: &Layers) -> Result<Settings, ConfigErrors> {
+    let (mut problems, mut warnings) = (Vec::new(), layers.warnings().to_vec());
+    let policy = policy::build(layers, &mut problems, &mut warnings);
+    let named_gates = named_gates(layers.values(), &mut problems);
+    let roles = roles(layers, &mut problems);
+    let agents = agents::resolve(layers, &mut problems, &mut warnings);
+    ConfigErrors::check(problems)?;
+    let max_chars = policy.max_chars;
+    Ok(Settings {
+        agents,
+        preset: name_of(layers.get("policy")),
+        policy,
+        limits: limits(layers),
+        gates: match layers.get("gate").map(|entry| &entry.value) {
+            Some(Value::Gates(gates)) => gates.clone(),
+            _ => Vec::new(),
+        },
+        named_gates,
+        git: git(layers),
+        require_verified: yes(layers.get("require_verified")),
+        checkpoint: CheckpointSettings { dir: name_of(layers.get("checkpoint.dir")), max_chars },
+        roles,
+        prompts: prompts(layers),
+        warnings,
+    })
+}
+
+/// The gates of `[gates.NAME]`.
+pub(crate) fn named_gates(values: &Values, problems: &mut Vec<Problem>) -> BTreeMap<String, GateSpec> {
+    let mut gates = BTreeMap::new();
+    for (name, first) in names_in(values, "gates") {
+        let get = |leaf| values.get(&KeyPath::named("gates", name, leaf));
+        let (run, manual) = (text(get("run")), yes(get("manual")));
+        if let Some(fault) = gate_fault(run.as_deref(), manual) {
+            let key = KeyPath::dotted("gates").child(name).to_string();
+            problems.push(Problem::at(&first.from, Trouble::BadValue { key, why: fault.to_owned() }));
+        }
+        let timeout_ms = millis(get("timeout")).unwrap_or(GATE_TIMEOUT_MS);
+        gates.insert(
+            name.to_owned(),
+            GateSpec { name: name.to_owned(), run: run.unwrap_or_default(), timeout_ms, manual },
+        );
+    }
+    gates
+}
+
+fn limits(layers: &Layers) -> Limits {
+    let base = Limits::default();
+    let time = |path, otherwise| millis(layers.get(path)).unwrap_or(otherwise);
+    let number = |path, otherwise| count(layers.get(path)).unwrap_or(otherwise);
+    Limits {
+        deadline_ms: millis(layers.get("limits.deadline")),
+        max_restarts: count(layers.get("limits.max_restarts")),
+        max_handoffs_without_progress: number(
+            "limits.max_handoffs_without_progress",
+            base.max_handoffs_without_progress,
+        ),
+        gate_rounds: number("limits.gate_rounds", base.gate_rounds),
+        cost_musd: match layers.get("limits.cost_usd").map(|entry| &entry.value) {
+            Some(Value::Money(musd)) => Some(*musd),
+            _ => None,
+        },
+        tokens: tokens(layers.get("limits.tokens")),
+        idle_ms: time("limits.idle_timeout", base.idle_ms),
+        tool_ms: time("limits.tool_timeout", base.tool_ms),
+        ask_timeout_ms: time("checkpoint.ask_timeout", base.ask_timeout_ms),
+        ..base
+    }
+}
+
+fn git(layers: &Layers) -> GitSettings {
+    GitSettings {
+        enabled: yes(layers.get("git.enabled")),
+        commit: match name_of(layers.get("git.commit")).as_str() {
+            "branch" => CommitMode::Branch,
+            "never" => CommitMode::Never,
+            _ => CommitMode::Snapshot,
+        },
+        commit_on_failure: yes(layers.get("git.commit_on_failure")),
+        message: name_of(layers.get("git.message")),
+        allow_dirty: yes(layers.get("git.allow_dirty")),
+    }
+}
+
+fn roles(layers: &Layers, problems: &mut Vec<Problem>) -> BTreeMap<String, Role> {
+    let mut roles = BTreeMap::new();
+    for (name, _) in names_in(layers.values(), "roles") {
+        let get = |leaf| layers.values().get(&KeyPath::named("roles", name, leaf));
+        let mut role = Role {
+            agents: Vec::new(),
+            sections: list(get("sections")).unwrap_or_default(),
+            track: text(get("track")),
+        };
+        if let Some(entry) = get("agents") {
+            for agent in list(Some(entry)).unwrap_or_default() {
+                match agents::one(layers, &agent, &entry.from) {
+                    Ok(agent) => role.agents.push(agent),
+                    Err(problem) => problems.push(problem),
+                }
+            }
+        }
+        roles.insert(name.to_owned(), role);
+    }
+    roles
+}
+
+fn prompts(layers: &Layers) -> BTreeMap<String, String> {
+    let pairs = layers.values().iter().filter_map(|(path, entry)| match (path.parts(), &entry.value) {
+        ([section, name], Value::Text(file)) if section == "prompts" => Some((name.clone(), file.clone())),
+        _ => None,
+    });
+    pairs.collect()
+}
+
+/// Each name in `[section.NAME]`, with its first entry.
+fn names_in<'a>(values: &'a Values, section: &str) -> BTreeMap<&'a str, &'a Entry> {
+    let mut names = BTreeMap::new();
+    for (path, entry) in values {
+        if let [first, name, ..] = path.parts()
+            && first == section
+        {
+            names.entry(name.as_str()).or_insert(entry);
+        }
+    }
+    names
+}
+
+/// The text of an entry.
+pub(crate) fn text(entry: Option<&Entry>) -> Option<String> {
+    match entry.map(|e| &e.value) {
+        Some(Value::Text(text)) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// The text of an entry that always has one.
+pub(crate) fn name_of(entry: Option<&Entry>) -> String {
+    text(entry).unwrap_or_default()
+}
+
+/// The texts of an entry.
+pub(crate) fn list(entry: Option<&Entry>) -> Option<Vec<String>> {
+    match entry.map(|e| &e.value) {
+        Some(Value::List(list)) => Some(list.clone()),
+        _ => None,
+    }
+}
+
+/// The number of an entry.
+pub(crate) fn count(entry: Option<&Entry>) -> Option<u32> {
+    match entry.map(|e| &e.value) {
+        Some(Value::Count(count)) => Some(*count),
+        _ => None,
+    }
+}
+
+/// The tokens of an entry.
+pub(crate) fn tokens(entry: Option<&Entry>) -> Option<u64> {
+    match entry.map(|e| &e.value) {
+        Some(Value::Tokens(tokens)) => Some(*tokens),
+        _ => None,
+    }
+}
+
+fn millis(entry: Option<&Entry>) -> Option<u64> {
+    match entry.map(|e| &e.value) {
+        Some(Value::Millis(millis)) => Some(*millis),
+        _ => None,
+    }
+}
+
+fn yes(entry: Option<&Entry>) -> bool {
+    matches!(entry.map(|e| &e.value), Some(Value::Bool(true)))
+}

@@ -1,0 +1,112 @@
+//! The configuration as a run uses it: every value decided.
+
+use std::collections::BTreeMap;
+
+use segue_machine::policy::Policy;
+use segue_machine::{AgentSpec, CommitMode, GateSpec, Limits};
+
+use crate::config::problem::Problem;
+use crate::config::value::Permissions;
+
+/// Everything that a run needs to know.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    /// The agents in order of preference; at least one.
+    pub(crate) agents: Vec<AgentSettings>,
+    /// The preset's name, also when its stages were replaced.
+    pub(crate) preset: String,
+    /// The policy in force.
+    pub(crate) policy: Policy,
+    /// The limits in force.
+    pub(crate) limits: Limits,
+    /// The gates, in the order in which they run.
+    pub(crate) gates: Vec<GateSpec>,
+    /// Gates that run only where a plan names them.
+    pub(crate) named_gates: BTreeMap<String, GateSpec>,
+    /// How git is used.
+    pub(crate) git: GitSettings,
+    /// A claim without a gate is not enough.
+    pub(crate) require_verified: bool,
+    /// Where and how checkpoints are kept.
+    pub(crate) checkpoint: CheckpointSettings,
+    /// Who does what in a plan.
+    pub(crate) roles: BTreeMap<String, Role>,
+    /// Files of prompt templates, by name.
+    pub(crate) prompts: BTreeMap<String, String>,
+    /// What is worth saying although it stops nothing.
+    pub(crate) warnings: Vec<Problem>,
+}
+
+/// One agent and how it is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AgentSettings {
+    /// What the machine knows about it.
+    pub(crate) spec: AgentSpec,
+    /// How segue talks to it.
+    pub(crate) kind: AgentKind,
+    /// The program and its first arguments; never empty.
+    pub(crate) command: Vec<String>,
+    /// Arguments added to the command.
+    pub(crate) args: Vec<String>,
+    /// How a command agent takes its prompt.
+    pub(crate) prompt_by: PromptBy,
+    /// What it may do without asking.
+    pub(crate) permissions: Permissions,
+    /// The account to use.
+    pub(crate) account: Option<String>,
+    /// Environment variables for it.
+    pub(crate) env: BTreeMap<String, String>,
+}
+
+/// How segue talks to an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AgentKind {
+    /// The Agent Client Protocol over its standard streams.
+    Acp,
+    /// One command a session; what it prints is its answer.
+    Command,
+}
+
+/// How a command agent takes its prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PromptBy {
+    /// As the last argument.
+    Argument,
+    /// On its standard input.
+    Stdin,
+}
+
+/// How git is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct GitSettings {
+    /// Whether it is used at all.
+    pub(crate) enabled: bool,
+    /// What saving means.
+    pub(crate) commit: CommitMode,
+    /// With `branch`: commit also when the run fails.
+    pub(crate) commit_on_failure: bool,
+    /// The message of commits on the branch.
+    pub(crate) message: String,
+    /// Start even if the work tree has changes that are not committed.
+    pub(crate) allow_dirty: bool,
+}
+
+/// Where and how checkpoints are kept. How long to wait for one is in [`Limits`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CheckpointSettings {
+    /// From the work tree.
+    pub(crate) dir: String,
+    /// The longest text that is passed on.
+    pub(crate) max_chars: Option<u32>,
+}
+
+/// Who does a part of a plan.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Role {
+    /// In order of preference.
+    pub(crate) agents: Vec<AgentSettings>,
+    /// The plan sections that belong to it.
+    pub(crate) sections: Vec<String>,
+    /// The plan track that belongs to it.
+    pub(crate) track: Option<String>,
+}

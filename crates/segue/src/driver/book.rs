@@ -1,0 +1,63 @@
+//! Keeps the journal of one run: what causes something is stored at once, the rest a moment later and together.
+
+use segue_journal::{Entry, Journal, Status};
+use segue_machine::{Effect, Record};
+
+use super::face::Said;
+
+/// The journal of one run, with what has not been stored yet.
+pub(crate) struct Book {
+    journal: Journal,
+    run: String,
+    next: u64,
+    waiting: Vec<Waiting>,
+}
+
+struct Waiting {
+    seq: u64,
+    at: u64,
+    event: String,
+    effects: String,
+    said: Said,
+}
+
+impl Book {
+    /// A book that goes on after event `last`.
+    pub(crate) fn new(journal: Journal, run: impl Into<String>, last: u64) -> Self {
+        Self { journal, run: run.into(), next: last + 1, waiting: Vec::new() }
+    }
+
+    pub(super) fn next_seq(&self) -> u64 {
+        self.next
+    }
+
+    pub(super) fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    pub(super) fn add(&mut self, record: &Record, effects: &[Effect], said: Said) {
+        self.next = record.seq + 1;
+        self.waiting.push(Waiting {
+            seq: record.seq,
+            at: record.at,
+            event: serde_json::to_string(&record.event).unwrap_or_default(),
+            effects: serde_json::to_string(effects).unwrap_or_default(),
+            said,
+        });
+    }
+
+    /// Stores everything that waits, and returns what may be said now that it is true for good.
+    pub(super) fn flush(
+        &mut self,
+        status: &str,
+        finished_at: Option<u64>,
+    ) -> segue_journal::Result<Vec<Said>> {
+        let entries: Vec<Entry<'_>> = self
+            .waiting
+            .iter()
+            .map(|w| Entry { seq: w.seq, at: w.at, event: &w.event, effects: &w.effects })
+            .collect();
+        self.journal.append(&self.run, &entries, Some(Status { text: status, finished_at }))?;
+        Ok(self.waiting.drain(..).map(|w| w.said).collect())
+    }
+}

@@ -1,0 +1,155 @@
+//! Carries effects out, one arm each. What takes time is done elsewhere and comes back as an event.
+
+use segue_agents::Act;
+use segue_machine::{Asked, CheckpointBy, Depth, Effect, Event, GateWhen, Prompt, WorkState};
+
+use super::{Driver, Input};
+use crate::checkpoint::{self, Request, Situation};
+use crate::clock;
+use crate::gates::{self, GateRoom};
+
+impl Driver {
+    pub(super) fn carry_out(&mut self, effect: Effect, seq: u64) {
+        match effect {
+            Effect::RunGates { when, round } => self.run_gates(when, round),
+            Effect::StartSession { session, agent, conversation, .. } => {
+                self.start_session(session, &agent, conversation);
+            }
+            Effect::SendPrompt { session, prompt } => self.send_prompt(session, prompt),
+            Effect::AskCheckpoint { session, asked } => self.ask_checkpoint(session, &asked),
+            Effect::TellAgent { session, text } => {
+                self.with_adapter(session, |adapter, io| adapter.act(Act::Tell(text), io));
+            }
+            Effect::AnswerPermission { session, request, allow } => {
+                self.with_adapter(session, |adapter, io| adapter.act(Act::Permission { request, allow }, io));
+            }
+            Effect::TakeCheckpoint { session, asked, by, answer, commit } => {
+                self.take_checkpoint(seq, session, asked, by, answer, commit);
+            }
+            Effect::SaveWork { status, commit } => self.save_work(seq, status, commit),
+            Effect::WriteHandoffFile { reason } => self.write_handoff_file(&reason),
+            Effect::EndSession { session, how } => self.end_session(session, how),
+            Effect::SetTimer { timer, at } => self.timers.set(timer, at),
+            Effect::ClearTimer { timer } => self.timers.clear(timer),
+            Effect::Announce(_) => {}
+            Effect::Finish(outcome) => self.outcome = Some(outcome),
+        }
+    }
+
+    fn situation(&self) -> Option<Situation> {
+        Situation::of(self.machine.view(), clock::now())
+    }
+
+    fn run_gates(&mut self, when: GateWhen, round: u32) {
+        let Some(spec) = &self.machine.view().spec else { return };
+        let gates: Vec<_> = spec.gates.iter().filter(|g| !g.manual).cloned().collect();
+        let place = &self.place;
+        let room = GateRoom {
+            workdir: place.store.workdir().to_owned(),
+            run_dir: place.store.run_dir(&place.run),
+            run: place.run.clone(),
+        };
+        let sender = self.sender.clone();
+        self.gates = Some(tokio::spawn(async move {
+            for gate in gates {
+                let result = gates::run(&gate, &room, when, round).await;
+                if sender.send(Input::Event(Event::GateFinished(result))).await.is_err() {
+                    return;
+                }
+            }
+        }));
+    }
+
+    fn send_prompt(&mut self, session: u32, prompt: Prompt) {
+        let Some(situation) = self.situation() else { return };
+        let window = self.machine.view().session.as_ref().and_then(|s| s.gauge.ceiling());
+        let (place, sender) = (self.place.clone(), self.sender.clone());
+        let sent_at_once = !matches!(prompt, Prompt::Continuation { .. });
+        if sent_at_once {
+            let input = composed(session, checkpoint::compose(&place, &situation, &prompt, window));
+            return self.input(input);
+        }
+        tokio::task::spawn_blocking(move || {
+            let input = composed(session, checkpoint::compose(&place, &situation, &prompt, window));
+            let _ = sender.blocking_send(input);
+        });
+    }
+
+    fn ask_checkpoint(&mut self, session: u32, asked: &Asked) {
+        let view = self.machine.view();
+        let max_chars = view.spec.as_ref().and_then(|s| s.policy.max_chars).unwrap_or(4_000);
+        let depth = match asked.depth {
+            Depth::Full => "full",
+            Depth::Brief => "brief",
+            Depth::Emergency => "emergency",
+        };
+        let fill = view.session.as_ref().and_then(|s| s.gauge.percent()).map(|p| format!("{p} full"));
+        let fill = fill.unwrap_or_else(|| "filling up".to_owned());
+        let words = minijinja::context! { depth, max_chars, fill };
+        match self.place.prompts.fill("checkpoint", words) {
+            Ok(text) => {
+                let chars = text.chars().count() as u64;
+                self.with_adapter(session, |adapter, io| adapter.act(Act::Ask(text), io));
+                self.queue.push_back(Event::PromptSent { session, chars });
+            }
+            Err(error) => {
+                let event = segue_machine::AgentEvent::NotAnswered { why: error.to_string() };
+                self.queue.push_back(Event::Agent { session, event });
+            }
+        }
+    }
+
+    fn take_checkpoint(
+        &mut self,
+        seq: u64,
+        session: u32,
+        asked: Asked,
+        by: CheckpointBy,
+        answer: Option<String>,
+        commit: bool,
+    ) {
+        let Some(situation) = self.situation() else { return };
+        let (place, sender) = (self.place.clone(), self.sender.clone());
+        let id = format!("{}-c{seq}", place.run);
+        let depth = asked.depth;
+        tokio::task::spawn_blocking(move || {
+            let request = Request { id: id.clone(), session, asked, answer, commit, situation };
+            let event = checkpoint::take(&place, request).unwrap_or_else(|error| {
+                // The run goes on from what the journal and git know; a checkpoint that is not there is not used.
+                let _ = sender.blocking_send(Input::Trouble(error.to_string()));
+                let work = WorkState { trouble: Some(error.to_string()), ..WorkState::default() };
+                let (claims, path) = (segue_machine::Claims::default(), String::new());
+                Event::CheckpointTaken { checkpoint: id, session, by, depth, path, claims, work, ms: 0 }
+            });
+            let _ = sender.blocking_send(Input::Event(event));
+        });
+    }
+
+    fn save_work(&mut self, seq: u64, status: String, commit: bool) {
+        let Some(situation) = self.situation() else { return };
+        let (place, sender) = (self.place.clone(), self.sender.clone());
+        tokio::task::spawn_blocking(move || {
+            let work = checkpoint::save(&place, &situation, &format!("end-{seq}"), commit, &status);
+            let _ = sender.blocking_send(Input::Event(Event::WorkSaved { work }));
+        });
+    }
+
+    fn write_handoff_file(&mut self, reason: &str) {
+        let Some(situation) = self.situation() else { return };
+        match checkpoint::write_handoff_file(&self.place, &situation, reason) {
+            Ok(path) => self.face.note(&format!("wrote {}", self.place.store.shown(&path))),
+            Err(error) => self.face.note(&format!("HANDOFF.md could not be written: {error}")),
+        }
+    }
+}
+
+fn composed(session: u32, made: Result<(String, Option<String>), crate::prompt::PromptError>) -> Input {
+    match made {
+        Ok((text, warning)) => Input::Prompt { session, text, warning },
+        Err(error) => {
+            let failure = segue_machine::AgentFailure::Refused;
+            let end = segue_machine::TurnEnd::Failed { failure, message: error.to_string() };
+            Input::Event(Event::Agent { session, event: segue_machine::AgentEvent::TurnEnded(end) })
+        }
+    }
+}

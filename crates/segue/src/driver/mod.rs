@@ -1,0 +1,244 @@
+//! The driver: the one place where everything that happens is put in order, made durable, decided upon and carried out.
+//!
+//! Nothing is decided here. An effect is carried out only after the event that caused it is on disk.
+
+mod book;
+mod child;
+mod effects;
+mod face;
+mod notes;
+mod session;
+mod timers;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use segue_machine::{Event, Outcome, Record, Run, StopHow};
+use thiserror::Error;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+
+use crate::checkpoint::Workplace;
+use crate::clock;
+use crate::config::AgentSettings;
+
+pub(crate) use book::Book;
+pub(crate) use face::{Face, Look, width as screen_width};
+pub(crate) use notes::{NoteKind, send as send_note};
+
+use child::News;
+use notes::Listener;
+use session::Live;
+use timers::Timers;
+
+/// Events that cause nothing are stored together, at the latest after this time.
+const GROUP: Duration = Duration::from_millis(30);
+
+/// What can end a driver besides the run's own end.
+#[derive(Debug, Error)]
+pub(crate) enum DriverError {
+    /// The truth about the run can no longer be kept.
+    #[error("the run was stopped because its journal cannot be written: {0}")]
+    Journal(#[from] segue_journal::Error),
+    /// Something the run needs from the system is not to be had.
+    #[error("the run was stopped: {what}: {source}")]
+    System {
+        /// What it is.
+        what: &'static str,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// What comes in from everywhere, to be put in order.
+#[derive(Debug)]
+enum Input {
+    Event(Event),
+    Agent(u32, News),
+    Prompt { session: u32, text: String, warning: Option<String> },
+    Trouble(String),
+}
+
+/// One run being driven.
+pub(crate) struct Driver {
+    place: Arc<Workplace>,
+    agents: Vec<AgentSettings>,
+    machine: Run,
+    book: Book,
+    face: Face,
+    timers: Timers,
+    live: Option<Live>,
+    /// Events to be taken in before anything else, in order.
+    queue: VecDeque<Event>,
+    inbox: mpsc::Receiver<Input>,
+    sender: mpsc::Sender<Input>,
+    notes: Listener,
+    gates: Option<tokio::task::JoinHandle<()>>,
+    outcome: Option<Outcome>,
+    crash: Option<u64>,
+}
+
+impl Driver {
+    /// A driver for a run that is new or was replayed into `machine`.
+    pub(crate) fn new(
+        place: Workplace,
+        agents: Vec<AgentSettings>,
+        machine: Run,
+        book: Book,
+        face: Face,
+    ) -> Result<Self, DriverError> {
+        let (sender, inbox) = mpsc::channel(256);
+        let notes = Listener::open(&place.run)
+            .map_err(|source| DriverError::System { what: "notes socket", source })?;
+        Ok(Self {
+            place: Arc::new(place),
+            agents,
+            machine,
+            book,
+            face,
+            timers: Timers::default(),
+            live: None,
+            queue: VecDeque::new(),
+            inbox,
+            sender,
+            notes,
+            gates: None,
+            outcome: None,
+            crash: std::env::var("SEGUE_CRASH_AFTER").ok().and_then(|v| v.parse().ok()),
+        })
+    }
+
+    /// Drives the run from `first` to its end.
+    pub(crate) async fn drive(mut self, first: Event) -> Result<Outcome, DriverError> {
+        self.queue.push_back(first);
+        let ended = self.turn().await;
+        self.face.clear();
+        if ended.is_err() {
+            self.abandon().await;
+        }
+        if let Some(gates) = self.gates.take() {
+            gates.abort();
+        }
+        self.notes.close();
+        ended
+    }
+
+    async fn turn(&mut self) -> Result<Outcome, DriverError> {
+        let mut interrupt = listen(SignalKind::interrupt())?;
+        let mut terminate = listen(SignalKind::terminate())?;
+        let mut hang_up = listen(SignalKind::hangup())?;
+        loop {
+            self.settle()?;
+            if let Some(outcome) = self.outcome.take() {
+                return Ok(outcome);
+            }
+            let group = self.book.has_waiting();
+            tokio::select! {
+                biased;
+                _ = interrupt.recv() => self.stop_asked(),
+                _ = terminate.recv() => self.stop_asked(),
+                _ = hang_up.recv() => self.stop_asked(),
+                timer = self.timers.next() => self.timer_fired(timer),
+                note = self.notes.next() => self.queue.extend(note),
+                Some(input) = self.inbox.recv() => self.input(input),
+                () = tokio::time::sleep(GROUP), if group => self.flush()?,
+            }
+        }
+    }
+
+    /// Takes in everything that is waiting.
+    fn settle(&mut self) -> Result<(), DriverError> {
+        while let Some(event) = self.queue.pop_front() {
+            self.take_in(event)?;
+        }
+        Ok(())
+    }
+
+    fn take_in(&mut self, event: Event) -> Result<(), DriverError> {
+        let record = Record { seq: self.book.next_seq(), at: clock::now(), event };
+        let effects = self.machine.handle(&record);
+        let said = self.face.render(&record, &effects, self.machine.view());
+        let crash_here = self.crash == Some(record.seq);
+        self.book.add(&record, &effects, said);
+        if !effects.is_empty() || crash_here {
+            self.flush()?;
+        }
+        if crash_here {
+            die();
+        }
+        for effect in effects {
+            self.carry_out(effect, record.seq);
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), DriverError> {
+        let status = status_word(self.machine.view());
+        for said in self.book.flush(status, self.machine.view().finished_at)? {
+            self.face.say(said);
+        }
+        Ok(())
+    }
+
+    fn stop_asked(&mut self) {
+        self.face.note("stopping: the agent is asked for a checkpoint; once more stops at once");
+        self.queue.push_back(Event::StopAsked { how: StopHow::Gently });
+    }
+
+    fn timer_fired(&mut self, timer: segue_machine::Timer) {
+        let quiet_ms = self.live.as_ref().map_or(0, Live::quiet_ms);
+        self.queue.push_back(Event::TimerFired { timer, quiet_ms });
+    }
+
+    fn input(&mut self, input: Input) {
+        match input {
+            Input::Event(event) => self.queue.push_back(event),
+            Input::Agent(session, news) => self.agent_news(session, news),
+            Input::Prompt { session, text, warning } => {
+                if let Some(warning) = warning {
+                    self.face.note(&warning);
+                }
+                self.prompt_agent(session, text);
+            }
+            Input::Trouble(text) => self.face.note(&text),
+        }
+    }
+
+    // The journal is gone, and with it the right to let an agent work on.
+    async fn abandon(&mut self) {
+        if let Some(live) = self.live.take() {
+            live.kill();
+            let gone = async {
+                while let Some(input) = self.inbox.recv().await {
+                    if let Input::Agent(_, News::Gone { .. }) = input {
+                        break;
+                    }
+                }
+            };
+            let _ = tokio::time::timeout(Duration::from_secs(10), gone).await;
+        }
+    }
+}
+
+/// The word for where a run stands, for lists of runs.
+fn status_word(view: &segue_machine::View) -> &'static str {
+    use segue_machine::{Phase, Verdict};
+    match (view.phase, view.outcome.as_ref().map(|o| o.verdict)) {
+        (Phase::Finished, Some(Verdict::Verified)) => "verified",
+        (Phase::Finished, Some(Verdict::Claimed)) => "claimed",
+        (Phase::Finished, Some(Verdict::Failed)) => "failed",
+        (Phase::Finished, Some(Verdict::NeedsPerson)) => "needs_person",
+        (Phase::Finished, _) => "stopped",
+        (Phase::New | Phase::GatesBefore | Phase::Working | Phase::Gating | Phase::Saving, _) => "running",
+    }
+}
+
+fn listen(kind: SignalKind) -> Result<Signal, DriverError> {
+    signal(kind).map_err(|source| DriverError::System { what: "signals", source })
+}
+
+/// Dies as `kill -9` would have it: for tests of what survives that.
+fn die() {
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+}

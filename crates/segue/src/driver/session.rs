@@ -1,0 +1,182 @@
+//! The session at work: its adapter and, once it is started, its process.
+
+use std::time::Instant;
+
+use segue_agents::acp::Acp;
+use segue_agents::command::Command;
+use segue_agents::{Act, Adapter, Io};
+use segue_machine::{EndHow, Event};
+
+use super::child::{self, Control, Handle, Launch, News};
+use super::{Driver, Input};
+use crate::config::{AgentKind, AgentSettings, PromptBy};
+use crate::process;
+
+/// The session at work.
+pub(super) struct Live {
+    n: u32,
+    agent: AgentSettings,
+    adapter: Box<dyn Adapter>,
+    process: Option<Handle>,
+    heard: Instant,
+}
+
+impl Live {
+    /// For how long the agent has not written a byte.
+    pub(super) fn quiet_ms(&self) -> u64 {
+        u64::try_from(self.heard.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Ends the process without ceremony.
+    pub(super) fn kill(&self) {
+        if let Some(process) = &self.process {
+            let _ = process.control.send(Control::Kill);
+        }
+    }
+}
+
+impl Driver {
+    pub(super) fn start_session(&mut self, n: u32, agent: &str, conversation: Option<String>) {
+        let Some(settings) = self.agents.iter().find(|a| a.spec.name == agent).cloned() else {
+            let why = format!("agent {agent} is not configured any more");
+            return self.queue.push_back(Event::SessionNotStarted { session: n, why });
+        };
+        let workdir = self.place.store.workdir().display().to_string();
+        let adapter: Box<dyn Adapter> = match settings.kind {
+            AgentKind::Acp => Box::new(Acp::new(workdir, conversation)),
+            AgentKind::Command => Box::new(Command::default()),
+        };
+        let waits = adapter.starts_with_prompt();
+        self.live = Some(Live { n, agent: settings, adapter, process: None, heard: Instant::now() });
+        if waits || self.spawn(n, None) {
+            self.with_adapter(n, |adapter, io| adapter.open(io));
+        }
+    }
+
+    // Whether there is a process now.
+    fn spawn(&mut self, n: u32, prompt: Option<&str>) -> bool {
+        let Some(live) = self.live.as_ref().filter(|l| l.n == n) else { return false };
+        let launch = self.launch(n, &live.agent, prompt);
+        let program = launch.command.first().cloned().unwrap_or_default();
+        match child::spawn(launch, n, self.sender.clone()) {
+            Ok(handle) => {
+                self.queue.push_back(Event::SessionSpawned {
+                    session: n,
+                    pid: handle.pid,
+                    pid_start: handle.start,
+                });
+                if let Some(live) = self.live.as_mut() {
+                    live.heard = Instant::now();
+                    live.process = Some(handle);
+                }
+                true
+            }
+            Err(error) => {
+                self.live = None;
+                let why = format!("{program}: {error}");
+                self.queue.push_back(Event::SessionNotStarted { session: n, why });
+                false
+            }
+        }
+    }
+
+    fn launch(&self, n: u32, agent: &AgentSettings, prompt: Option<&str>) -> Launch {
+        let mut command: Vec<String> = agent.command.iter().chain(&agent.args).cloned().collect();
+        if let Some(prompt) = prompt.filter(|_| agent.prompt_by == PromptBy::Argument) {
+            command.push(prompt.to_owned());
+        }
+        let run = &self.place.run;
+        let mut env: Vec<(String, String)> = agent.env.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+        env.push((process::RUN_MARK.to_owned(), run.clone()));
+        env.push(("SEGUE_SOCKET".to_owned(), self.notes.path().display().to_string()));
+        env.push(("SEGUE_TOKEN".to_owned(), self.notes.token().to_owned()));
+        Launch {
+            command,
+            env,
+            workdir: self.place.store.workdir().to_owned(),
+            output: self.place.store.output(run, n),
+            errors: self.place.store.errors(run, n),
+            mark: format!("{run}.{n}"),
+        }
+    }
+
+    pub(super) fn prompt_agent(&mut self, n: u32, text: String) {
+        let Some(live) = self.live.as_ref().filter(|l| l.n == n) else { return };
+        let chars = text.chars().count() as u64;
+        if live.adapter.starts_with_prompt() && live.process.is_none() {
+            let by_stdin = live.agent.prompt_by == PromptBy::Stdin;
+            if !self.spawn(n, Some(&text)) {
+                return;
+            }
+            if let Some(process) = self.live.as_mut().and_then(|l| l.process.as_mut()) {
+                let (closed, _) = tokio::sync::mpsc::unbounded_channel();
+                let input = std::mem::replace(&mut process.input, closed);
+                if by_stdin {
+                    let _ = input.send(text.into_bytes());
+                }
+            }
+        } else {
+            self.with_adapter(n, |adapter, io| adapter.act(Act::Prompt(text), io));
+        }
+        self.queue.push_back(Event::PromptSent { session: n, chars });
+    }
+
+    /// Lets the adapter do something, then writes what it wants written and takes in what it found.
+    pub(super) fn with_adapter(&mut self, n: u32, act: impl FnOnce(&mut dyn Adapter, &mut Io)) {
+        let Some(live) = self.live.as_mut().filter(|l| l.n == n) else { return };
+        let mut io = Io::default();
+        act(live.adapter.as_mut(), &mut io);
+        if let Some(process) = live.process.as_mut() {
+            if !io.write.is_empty() {
+                let _ = process.input.send(io.write);
+            }
+            if io.close {
+                let (closed, _) = tokio::sync::mpsc::unbounded_channel();
+                process.input = closed;
+            }
+        }
+        self.queue.extend(io.events.into_iter().map(|event| Event::Agent { session: n, event }));
+    }
+
+    pub(super) fn agent_news(&mut self, n: u32, news: News) {
+        match news {
+            News::Lines(lines) => {
+                if let Some(live) = self.live.as_mut().filter(|l| l.n == n) {
+                    live.heard = Instant::now();
+                }
+                for line in lines {
+                    self.with_adapter(n, |adapter, io| adapter.line(&line, io));
+                }
+            }
+            News::Gone { exit, orphans } => {
+                self.with_adapter(n, |adapter, io| adapter.exited(exit, io));
+                self.live = None;
+                self.queue.push_back(Event::SessionExited { session: n, exit, orphans });
+            }
+        }
+    }
+
+    pub(super) fn end_session(&mut self, n: u32, how: EndHow) {
+        if how == EndHow::Gently {
+            self.with_adapter(n, |adapter, io| adapter.act(Act::Close, io));
+        }
+        let Some(live) = self.live.as_ref().filter(|l| l.n == n) else { return };
+        match &live.process {
+            Some(process) => {
+                let order = if how == EndHow::Gently { Control::Close } else { Control::Kill };
+                let _ = process.control.send(order);
+            }
+            None => {
+                self.live = None;
+                self.queue.push_back(Event::SessionExited { session: n, exit: None, orphans: 0 });
+            }
+        }
+    }
+
+    pub(super) fn post(&self, input: Input) {
+        let sender = self.sender.clone();
+        tokio::spawn(async move {
+            let _ = sender.send(input).await;
+        });
+    }
+}

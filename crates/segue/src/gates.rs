@@ -1,0 +1,105 @@
+//! Runs gates: commands whose exit code decides. Nothing of them outlives its time-out.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use segue_machine::{GateResult, GateSpec, GateWhen};
+use tokio::process::Command;
+
+use crate::process::{self, own};
+
+/// How much of the end of a gate's output goes into the journal and back to the agent.
+const TAIL: u64 = 6_000;
+
+/// Where and for whom gates run.
+#[derive(Debug, Clone)]
+pub(crate) struct GateRoom {
+    /// The work tree.
+    pub(crate) workdir: PathBuf,
+    /// The run's own folder, for outputs.
+    pub(crate) run_dir: PathBuf,
+    /// The run's id, by which its processes can be found again.
+    pub(crate) run: String,
+}
+
+/// Runs one gate to its end or its time-out.
+pub(crate) async fn run(gate: &GateSpec, room: &GateRoom, when: GateWhen, round: u32) -> GateResult {
+    let began = Instant::now();
+    let output = room.run_dir.join(format!("gate-{}-{round}.out", file_name(&gate.name)));
+    let exit = attempt(gate, room, &output).await;
+    let (exit, trouble) = match exit {
+        Ok(exit) => (exit, None),
+        Err(error) => (None, Some(format!("the gate could not be run: {error}"))),
+    };
+    GateResult {
+        gate: gate.name.clone(),
+        when,
+        passed: exit == Some(0),
+        exit,
+        ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        output: output.strip_prefix(&room.workdir).ok().map(|p| p.display().to_string()),
+        tail: trouble.unwrap_or_else(|| tail(&output).unwrap_or_default()),
+    }
+}
+
+async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Result<Option<i32>> {
+    std::fs::create_dir_all(&room.run_dir)?;
+    let file = File::create(output)?;
+    let mark = format!("{}.{}", room.run, file_name(&gate.name));
+    let mut command = Command::new("sh");
+    command
+        .arg("-c")
+        .arg(&gate.run)
+        .current_dir(&room.workdir)
+        .env(process::RUN_MARK, &room.run)
+        .env(process::GATE_MARK, &mark)
+        .env_remove(process::SESSION_MARK)
+        .stdin(Stdio::null())
+        .stdout(file.try_clone()?)
+        .stderr(file)
+        .process_group(0)
+        .kill_on_drop(true);
+    let (mut child, own) = own::watch(|| {
+        let child = command.spawn()?;
+        let pid = child.id().unwrap_or_default();
+        Ok((child, pid))
+    })?;
+    let ended = tokio::time::timeout(Duration::from_millis(gate.timeout_ms), child.wait()).await;
+    let exit = match ended {
+        Ok(status) => status?.code(),
+        Err(_) => None,
+    };
+    drop(own);
+    let entry = format!("{}={mark}", process::GATE_MARK);
+    let swept =
+        tokio::task::spawn_blocking(move || process::sweep_marked(&entry, Duration::from_millis(500)));
+    swept.await.map_err(std::io::Error::other)?;
+    if exit.is_none() {
+        child.wait().await?;
+        return note_timeout(gate, output).map(|()| None);
+    }
+    Ok(exit)
+}
+
+fn note_timeout(gate: &GateSpec, output: &Path) -> std::io::Result<()> {
+    use std::io::Write;
+    let mut file = File::options().append(true).open(output)?;
+    writeln!(file, "\nsegue: the gate did not end within {} s and was ended", gate.timeout_ms / 1_000)
+}
+
+fn tail(path: &Path) -> std::io::Result<String> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn file_name(gate: &str) -> String {
+    let safe = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    gate.chars().take(40).map(safe).collect()
+}

@@ -1,0 +1,121 @@
+//! What the repository itself says about a run, to be held against what an agent claims.
+//!
+//! Nothing here fails: what git does not answer is left empty, and the trouble is named.
+
+use super::call;
+use super::{GitError, Repo};
+
+/// How many commits are listed; the rest are counted.
+const LISTED: usize = 50;
+
+/// What has happened in the repository since a run began.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    /// The commit that is checked out; `None` before the first one.
+    pub(crate) head: Option<String>,
+    /// The branch that is checked out; `None` when it is a bare commit.
+    pub(crate) branch: Option<String>,
+    /// Short hash and subject of the commits since the base, newest first, at most 50.
+    pub(crate) commits: Vec<(String, String)>,
+    /// How many commits there are since the base.
+    pub(crate) commit_count: usize,
+    /// The hash of the work tree with new files.
+    pub(crate) tree: Option<String>,
+    /// Files that were not there when the run began, committed or not.
+    pub(crate) added: Vec<String>,
+    /// Files that are not as they were.
+    pub(crate) modified: Vec<String>,
+    /// Files that are gone.
+    pub(crate) deleted: Vec<String>,
+    /// The size of it, on one line; `None` when nothing changed.
+    pub(crate) diffstat: Option<String>,
+    /// New files that were not looked at for their size.
+    pub(crate) skipped: Vec<(String, u64)>,
+    /// What could not be found out, and why.
+    pub(crate) trouble: Option<String>,
+}
+
+impl Repo {
+    /// Compares the repository with what it was at the base; without a base tree the base commit or HEAD is taken.
+    pub(crate) fn facts(&self, base_commit: Option<&str>, base_tree: Option<&str>) -> Facts {
+        let mut facts = Facts::default();
+        let steps = [
+            self.place(&mut facts),
+            self.commits(&mut facts, base_commit),
+            self.changes(&mut facts, base_commit, base_tree),
+        ];
+        let mut troubles: Vec<String> =
+            steps.into_iter().filter_map(Result::err).map(|error| error.to_string()).collect();
+        troubles.extend(facts.trouble.take());
+        facts.trouble = (!troubles.is_empty()).then(|| troubles.join("; "));
+        facts
+    }
+
+    fn place(&self, facts: &mut Facts) -> Result<(), GitError> {
+        facts.head = self.resolve("HEAD^{commit}")?;
+        let answer = self.call(&["symbolic-ref", "--quiet", "--short", "HEAD"]).ask()?;
+        if answer.status.success() {
+            facts.branch = Some(call::text(&answer.out).trim().to_owned());
+        }
+        Ok(())
+    }
+
+    fn commits(&self, facts: &mut Facts, base: Option<&str>) -> Result<(), GitError> {
+        let Some(head) = &facts.head else { return Ok(()) };
+        let range = base.map_or_else(|| head.clone(), |base| format!("{base}..{head}"));
+        let count = self.call(&["rev-list", "--count", &range, "--"]).line()?;
+        facts.commit_count = count.trim().parse().unwrap_or_default();
+        let most = format!("--max-count={LISTED}");
+        let out = self.call(&["rev-list", &most, "--format=%h%x09%s", &range, "--"]).run()?;
+        facts.commits = call::text(&out)
+            .lines()
+            // Each entry is preceded by a line `commit HASH`, which has no tab.
+            .filter_map(|line| line.split_once('\t'))
+            .map(|(hash, subject)| (hash.to_owned(), subject.to_owned()))
+            .collect();
+        Ok(())
+    }
+
+    fn changes(
+        &self,
+        facts: &mut Facts,
+        base_commit: Option<&str>,
+        base_tree: Option<&str>,
+    ) -> Result<(), GitError> {
+        let staged = self.stage()?;
+        facts.skipped = staged.skipped;
+        facts.trouble = staged.trouble;
+        facts.tree = Some(staged.tree.clone());
+        let base = match base_tree.or(base_commit).or(facts.head.as_deref()) {
+            Some(base) => base.to_owned(),
+            None => self.call(&["mktree"]).line()?,
+        };
+        if base == staged.tree {
+            return Ok(());
+        }
+        let args = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", &base, &staged.tree];
+        let out = self.call(&args).run()?;
+        sort(facts, &out);
+        let args = ["diff-tree", "-r", "--no-renames", "--no-ext-diff", "--shortstat", &base, &staged.tree];
+        let stat = self.call(&args).line()?;
+        facts.diffstat = Some(stat.trim().to_owned()).filter(|stat| !stat.is_empty());
+        Ok(())
+    }
+}
+
+/// Puts pairs of letter and path where they belong.
+fn sort(facts: &mut Facts, out: &[u8]) {
+    let mut parts = call::parts(out);
+    while let (Some(letter), Some(path)) = (parts.next(), parts.next()) {
+        let list = match letter {
+            b"A" => &mut facts.added,
+            b"D" => &mut facts.deleted,
+            _ => &mut facts.modified,
+        };
+        list.push(call::text(path));
+    }
+}
+
+#[cfg(test)]
+#[path = "facts_tests.rs"]
+mod tests;

@@ -1,0 +1,158 @@
+//! What segue knows and keeps of the user's repository, by calling the `git` binary.
+//!
+//! Nothing here changes the user's index, branch or files, except [`Repo::commit_all`], which is asked for by name. Every
+//! call blocks, and none blocks for longer than its time-out.
+
+mod call;
+mod commit;
+mod facts;
+mod snapshot;
+mod stage;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use thiserror::Error;
+
+use call::Call;
+
+pub(crate) use facts::Facts;
+pub(crate) use snapshot::SnapshotRequest;
+
+/// How long one call of git may take; those that read every file or run hooks get a multiple of it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// segue's own folder, left out of everything.
+const OWN_FOLDER: &str = ".segue";
+
+/// What leaves segue's own folder out, wherever it lies.
+const NOT_OURS: &str = ":(top,exclude,glob)**/.segue/**";
+
+/// The user's hooks are for the user's commits, not for what segue does beside them.
+const NO_HOOKS: [&str; 2] = ["-c", "core.hooksPath=/dev/null"];
+
+/// Why git could not do what was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub(crate) enum GitError {
+    /// There is no `git` to call.
+    #[error("git was not found: install it, or run with --no-git")]
+    GitMissing,
+    /// The folder is not in a repository.
+    #[error("{} is not in a git repository: run `git init` there, or run with --no-git", path.display())]
+    NotARepository {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The repository has no files to work on.
+    #[error("{} has no work tree: run segue in a checkout of the repository", path.display())]
+    Bare {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The call took too long and was ended.
+    #[error("{call} had not finished after {} s and was ended", after.as_secs())]
+    TimedOut {
+        /// Which call.
+        call: String,
+        /// How long it was given.
+        after: Duration,
+    },
+    /// git said no.
+    #[error("{call} failed: {why}")]
+    Failed {
+        /// Which call.
+        call: String,
+        /// In git's words.
+        why: String,
+    },
+    /// The system would not let git be called.
+    #[error("{call} could not be run: {why}")]
+    Io {
+        /// Which call.
+        call: String,
+        /// In the system's words.
+        why: String,
+    },
+    /// Files with conflicts are not committed.
+    #[error("not committed, since these files have conflicts: {}", paths.join(", "))]
+    Unmerged {
+        /// The files.
+        paths: Vec<String>,
+    },
+}
+
+/// A repository with a work tree.
+#[derive(Debug, Clone)]
+pub(crate) struct Repo {
+    root: PathBuf,
+    git_dir: PathBuf,
+    patience: Duration,
+}
+
+impl Repo {
+    /// The repository that `workdir` lies in.
+    pub(crate) fn find(workdir: &Path) -> Result<Self, GitError> {
+        let nowhere = || GitError::NotARepository { path: workdir.to_owned() };
+        if !workdir.is_dir() {
+            return Err(nowhere());
+        }
+        let ask = ["rev-parse", "--is-inside-work-tree", "--absolute-git-dir"];
+        let answer = Call::new(workdir, PATIENCE, &ask).ask()?;
+        if !answer.status.success() {
+            let none = answer.err.contains("not a git repository");
+            return Err(if none { nowhere() } else { answer.failure() });
+        }
+        let Some(git_dir) = answer.out.strip_prefix(b"true\n") else {
+            return Err(GitError::Bare { path: workdir.to_owned() });
+        };
+        let git_dir = call::path(git_dir.strip_suffix(b"\n").unwrap_or(git_dir));
+        let root = Call::new(workdir, PATIENCE, &["rev-parse", "--show-toplevel"]).run()?;
+        let root = call::path(root.strip_suffix(b"\n").unwrap_or(&root));
+        Ok(Self { root, git_dir, patience: PATIENCE })
+    }
+
+    /// The top folder of the work tree.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The commit that is checked out; `None` before the first one.
+    pub(crate) fn head(&self) -> Option<String> {
+        self.resolve("HEAD^{commit}").ok().flatten()
+    }
+
+    /// Whether there is anything that a commit would take; segue's own folder does not count.
+    pub(crate) fn is_dirty(&self) -> Result<bool, GitError> {
+        let args = ["status", "--porcelain", "-z", "--untracked-files=normal", "--", ":/", NOT_OURS];
+        Ok(!self.call(&args).run()?.is_empty())
+    }
+
+    /// The full hash behind a name, or `None` when there is no such thing.
+    fn resolve(&self, name: &str) -> Result<Option<String>, GitError> {
+        let answer = self.call(&["rev-parse", "--verify", "--quiet", "--end-of-options", name]).ask()?;
+        if answer.status.success() {
+            // Older versions of git repeat the option.
+            let out = answer.out.strip_prefix(b"--end-of-options\n").unwrap_or(&answer.out);
+            return Ok(Some(call::text(out).trim().to_owned()));
+        }
+        if answer.err.is_empty() { Ok(None) } else { Err(answer.failure()) }
+    }
+
+    fn call(&self, args: &[&str]) -> Call {
+        Call::new(&self.root, self.patience, &[&NO_HOOKS, args].concat())
+    }
+
+    /// A call that may read every file of the work tree.
+    fn long_call(&self, args: &[&str]) -> Call {
+        Call::new(&self.root, self.patience * 6, &[&NO_HOOKS, args].concat())
+    }
+
+    /// A call that may run the user's hooks.
+    fn hooked_call(&self, args: &[&str]) -> Call {
+        Call::new(&self.root, self.patience * 30, args)
+    }
+}
+
+#[cfg(test)]
+#[path = "git_tests.rs"]
+mod tests;

@@ -1,0 +1,93 @@
+//! A snapshot: the work tree saved as a commit under `refs/segue/`, where no branch, tag or push by default sees it.
+
+use super::{GitError, Repo};
+
+/// Whose name segue's own commits bear.
+pub(super) const IDENTITY: [(&str, &str); 4] = [
+    ("GIT_AUTHOR_NAME", "segue"),
+    ("GIT_AUTHOR_EMAIL", "segue@localhost"),
+    ("GIT_COMMITTER_NAME", "segue"),
+    ("GIT_COMMITTER_EMAIL", "segue@localhost"),
+];
+
+/// What is to be saved, and under which name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SnapshotRequest<'a> {
+    /// The run's id.
+    pub(crate) run: &'a str,
+    /// The name within the run.
+    pub(crate) label: &'a str,
+    /// The commit of the snapshot before this one.
+    pub(crate) parent: Option<&'a str>,
+    /// The commit's message.
+    pub(crate) message: &'a str,
+}
+
+/// A saved work tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Snapshot {
+    /// The hash of its files.
+    pub(crate) tree: String,
+    /// The hash of its commit.
+    pub(crate) commit: String,
+    /// The full name of the reference that keeps it.
+    pub(crate) reference: String,
+    /// New files that were left out for their size.
+    pub(crate) skipped: Vec<(String, u64)>,
+    /// What else is not in it, and why.
+    pub(crate) trouble: Option<String>,
+}
+
+impl Repo {
+    /// Saves the work tree, with new files; the user's index, branch and files stay as they are.
+    pub(crate) fn snapshot(&self, request: &SnapshotRequest<'_>) -> Result<Snapshot, GitError> {
+        let staged = self.stage()?;
+        let reference = format!("refs/segue/{}/{}", ref_part(request.run), ref_part(request.label));
+        let earlier = self.resolve(&reference)?;
+        // A snapshot of the same name stays reachable as a parent, so nothing that was saved is ever lost.
+        let parents = [self.head(), request.parent.map(str::to_owned), earlier.clone()];
+        let commit = self.commit_tree(&staged.tree, parents.into_iter().flatten(), request.message)?;
+        // An empty old value means that the reference must not exist.
+        let old = earlier.unwrap_or_default();
+        self.call(&["update-ref", "-m", "segue: snapshot", &reference, &commit, &old]).run()?;
+        Ok(Snapshot {
+            tree: staged.tree,
+            commit,
+            reference,
+            skipped: staged.skipped,
+            trouble: staged.trouble,
+        })
+    }
+
+    fn commit_tree(
+        &self,
+        tree: &str,
+        parents: impl Iterator<Item = String>,
+        message: &str,
+    ) -> Result<String, GitError> {
+        let mut known: Vec<String> = Vec::new();
+        for parent in parents {
+            if !known.contains(&parent) {
+                known.push(parent);
+            }
+        }
+        let mut args = vec!["commit-tree", "-F", "-"];
+        for parent in &known {
+            args.extend(["-p", parent]);
+        }
+        args.push(tree);
+        let call = self.call(&args).input(message);
+        IDENTITY.iter().fold(call, |call, (key, value)| call.env(key, value)).line()
+    }
+}
+
+/// A name as one part of a reference.
+fn ref_part(name: &str) -> String {
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '-' };
+    let part: String = name.chars().map(plain).collect();
+    if part.is_empty() { "-".into() } else { part }
+}
+
+#[cfg(test)]
+#[path = "snapshot_tests.rs"]
+mod tests;
