@@ -1,1 +1,39 @@
-fn main() {}
+//! What contributors run: `cargo xtask test`, `bench`, `gen`.
+
+mod bench;
+mod edges;
+mod generate;
+mod shell;
+mod test;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Anything that went wrong, in words.
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+const HELP: &str = "cargo xtask COMMAND
+
+  test           everything that CI checks: format, lints, edges, generated files, all tests
+  bench          what segue costs, as a table
+  gen [--check]  write docs/schema and docs/reference, or say that they are out of date
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["test"] => test::test(),
+        ["bench"] => bench::bench(),
+        ["gen"] => generate::generate(false),
+        ["gen", "--check"] => generate::generate(true),
+        _ => Err(HELP.into()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "{error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -98,7 +98,8 @@ fn by_tools(tools: u32, sessions: u32) -> Sized {
 }
 
 fn past_the_window(native: bool) -> Sized {
-    let (window, step, job) = (100_000, 10_000, Job { steps: 16 });
+    // Eight steps fit, and a second session must have room for the rest and its last words.
+    let (window, step, job) = (100_000, 10_000, Job { steps: 15 });
     let system_tokens = window - step * 15 / 2 - tokens(&job.task_text());
     let compact_at_percent = native.then_some(80);
     Sized { script: Script { compact_at_percent, ..script(window, system_tokens, step) }, job }

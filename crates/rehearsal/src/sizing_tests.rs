@@ -152,7 +152,7 @@ fn a_policy_that_never_replaces_overflows_half_way() {
         sized.script.system_tokens + tokens(&sized.job.task_text()) + steps * step
     };
     assert!(after(7) + AROUND_TASK < sized.script.window && after(8) > sized.script.window);
-    assert_eq!((sized.job.steps, sized.script.compact_at_percent), (16, None));
+    assert_eq!((sized.job.steps, sized.script.compact_at_percent), (15, None));
     assert_eq!(for_policy(&policy("native"), 4).script.compact_at_percent, Some(80));
     let mut off = policy("seamless");
     off.set_threshold(100.0).unwrap();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use segue_machine::{GateResult, GateSpec, GateWhen};
 use tokio::process::Command;
 
@@ -68,17 +69,20 @@ async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Re
         Ok((child, pid))
     })?;
     let ended = tokio::time::timeout(Duration::from_millis(gate.timeout_ms), child.wait()).await;
+    let timed_out = ended.is_err();
     let exit = match ended {
         Ok(status) => status?.code(),
-        Err(_) => None,
+        Err(_) => {
+            // Its whole group: the shell may have left the work to a child.
+            process::signal_group(child.id().unwrap_or_default(), Signal::KILL);
+            child.wait().await?.code()
+        }
     };
     drop(own);
     let entry = format!("{}={mark}", process::GATE_MARK);
-    let swept =
-        tokio::task::spawn_blocking(move || process::sweep_marked(&entry, Duration::from_millis(500)));
+    let swept = tokio::task::spawn_blocking(move || process::sweep_marked(&entry, Duration::from_millis(500)));
     swept.await.map_err(std::io::Error::other)?;
-    if exit.is_none() {
-        child.wait().await?;
+    if timed_out {
         return note_timeout(gate, output).map(|()| None);
     }
     Ok(exit)

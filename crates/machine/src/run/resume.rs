@@ -52,7 +52,7 @@ impl Run {
             return self.deadline_passed(out);
         }
         if self.view.sessions == 0 {
-            return self.start_session(SessionReason::First, out);
+            return self.gates_before(out);
         }
         if self.checkpoint_is_current && !was_checkpointing {
             return self.start_session(SessionReason::Resume, out);
@@ -67,7 +67,6 @@ impl Run {
         self.ask = None;
         self.taking = None;
         self.ending = None;
-        self.fallback = None;
         self.stop_asked = false;
         self.denials.clear();
         self.trim = 0;

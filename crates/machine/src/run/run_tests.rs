@@ -13,5 +13,7 @@ mod gates;
 mod meter;
 #[path = "run_tests/resume.rs"]
 mod resume;
+#[path = "run_tests/saving.rs"]
+mod saving;
 #[path = "run_tests/trigger.rs"]
 mod trigger;

@@ -25,6 +25,7 @@ impl Run {
         self.item_closed = false;
         self.spoke = false;
         self.unanswered = false;
+        self.fallback = None;
         self.view.session = Some(SessionView {
             n,
             agent: agent.name.clone(),

@@ -1,7 +1,7 @@
 //! What must hold after every record of a world.
 
 use proptest::prelude::*;
-use segue_machine::{AgentEvent, Effect, Event, Record, Timer};
+use segue_machine::{AgentEvent, Effect, Event, GateSpec, Outcome, Record, Timer, Verdict};
 
 use super::{Check, Job, World};
 
@@ -69,6 +69,7 @@ impl World {
                 prop_assert_eq!(self.finishes, 1, "a life ends twice");
                 prop_assert_eq!(self.alive, None, "the run ends before its session");
                 prop_assert_eq!(Some(outcome), self.run.view().outcome.as_ref());
+                self.check_verdict(outcome)?;
             }
             Effect::RunGates { .. }
             | Effect::SaveWork { .. }
@@ -77,6 +78,21 @@ impl World {
             | Effect::ClearTimer { .. }
             | Effect::Announce(_) => {}
         }
+        Ok(())
+    }
+
+    // Done is what the gates say: a limit, a stop or a person's gate is never a success.
+    fn check_verdict(&self, outcome: &Outcome) -> Check {
+        let (gates, results) = (&self.spec.gates, &self.run.view().gates);
+        let green = |gate: &GateSpec| !gate.manual && results.get(&gate.name).is_some_and(|r| r.passed);
+        if outcome.verdict == Verdict::Verified {
+            prop_assert!(!gates.is_empty() && gates.iter().all(green), "verified with {results:?}");
+        }
+        if outcome.verdict == Verdict::Claimed {
+            prop_assert!(gates.is_empty(), "claimed although there are gates");
+        }
+        let success = matches!(outcome.verdict, Verdict::Verified | Verdict::Claimed);
+        prop_assert!(!success || outcome.limit.is_none() && !outcome.interrupted, "{outcome:?}");
         Ok(())
     }
 

@@ -22,7 +22,8 @@ pub(crate) fn write_handoff_file(
     let time = jiff::Timestamp::from_millisecond(i64::try_from(situation.at).unwrap_or(i64::MAX))
         .map_or_else(|_| String::new(), |t| t.to_string());
     let commit = facts.head.as_deref().unwrap_or("none");
-    let title = situation.task.lines().find(|l| !l.trim().is_empty()).unwrap_or_default();
+    let mut title = situation.task.lines().map(|l| l.trim_start_matches(['#', ' ']));
+    let title = title.find(|l| !l.trim().is_empty()).unwrap_or_default();
     let mut files: Vec<String> = facts.added.iter().map(|f| format!("{f} (new)")).collect();
     files.extend(facts.modified.iter().cloned());
     files.extend(facts.deleted.iter().map(|f| format!("{f} (deleted)")));

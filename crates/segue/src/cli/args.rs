@@ -49,6 +49,8 @@ pub(super) enum Command {
     Show(Show),
     /// Stop the run that works here, with a checkpoint
     Stop {
+        /// The run that is meant, by id or the beginning of it; nothing is stopped when another one works here
+        run: Option<String>,
         /// At once, without a checkpoint
         #[arg(long)]
         now: bool,
@@ -97,6 +99,8 @@ pub(super) enum Config {
     Check,
     /// Every value in force, and where it comes from
     Show,
+    /// Every key there is: what it means, what it takes, and its environment variables
+    Keys,
 }
 
 /// `segue run …`

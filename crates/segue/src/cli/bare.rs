@@ -26,8 +26,8 @@ pub(super) fn ask(script: &Path, repository: &Path, task: &str) -> Result<String
     let mut io = Io::default();
     acp.open(&mut io);
     let mut answer = "nothing".to_owned();
+    input.write_all(&std::mem::take(&mut io.write))?;
     'talk: for line in BufReader::new(output).split(b'\n') {
-        input.write_all(&std::mem::take(&mut io.write))?;
         acp.line(&line?, &mut io);
         for event in std::mem::take(&mut io.events) {
             if let AgentEvent::Ready { .. } = event {

@@ -4,12 +4,16 @@ use super::args::Config;
 use super::failure::Failure;
 use super::open::Place;
 use super::out;
-use crate::config::{Flags, resolve, show, to_json};
+use crate::config::{Flags, KEYS, resolve, show, to_json};
 
 /// Checks or shows the configuration of this folder.
 pub(super) fn config(at: &Place, what: &Config) -> Result<u8, Failure> {
+    if let Config::Keys = what {
+        return Ok(keys(at));
+    }
     let layers = at.layers(&Flags::default())?;
     match what {
+        Config::Keys => {}
         Config::Show => {
             let shown = show(&layers);
             if at.json {
@@ -35,4 +39,18 @@ pub(super) fn config(at: &Place, what: &Config) -> Result<u8, Failure> {
         }
     }
     Ok(0)
+}
+
+fn keys(at: &Place) -> u8 {
+    for key in KEYS {
+        let env = key.env_names();
+        if at.json {
+            let kind = format!("{:?}", key.kind);
+            let doc = serde_json::json!({ "key": key.path, "takes": kind, "about": key.about, "env": env });
+            out::line(&doc.to_string());
+        } else {
+            out::line(&format!("{}\n    {}{}", key.path, key.about, if env.is_empty() { String::new() } else { format!(" ({})", env.join(", ")) }));
+        }
+    }
+    0
 }

@@ -53,7 +53,7 @@ fn dispatch(args: Args) -> Result<u8, Failure> {
         Command::Status { run, all } => status::status(&at, run.as_deref(), all),
         Command::Log { run, follow } => log::log(&at, run.as_deref(), follow),
         Command::Show(show) => show::show(&at, &show),
-        Command::Stop { now } => stop::stop(&at, now),
+        Command::Stop { run, now } => stop::stop(&at, run.as_deref(), now),
         Command::Replay { run } => replay::replay(&at, run.as_deref()),
         Command::Agents => agents::agents(&at),
         Command::Doctor => doctor::doctor(&at),

@@ -8,11 +8,14 @@ use super::out;
 use crate::process::lock::Lock;
 
 /// Signals the owner of this work tree, once or, for an end at once, twice.
-pub(super) fn stop(at: &Place, now: bool) -> Result<u8, Failure> {
+pub(super) fn stop(at: &Place, run: Option<&str>, now: bool) -> Result<u8, Failure> {
     let holder = Lock::holder(&at.store().dir()).filter(crate::process::lock::Holder::is_alive);
     let Some(holder) = holder else {
         return Err(Failure::usage("no run works here now"));
     };
+    if run.is_some_and(|run| !holder.run.starts_with(run)) {
+        return Err(Failure::usage(format!("the run that works here now is {}", holder.run)));
+    }
     let pid = i32::try_from(holder.pid).ok().and_then(Pid::from_raw);
     let Some(pid) = pid else { return Err(Failure::failed("its process id cannot be used")) };
     kill_process(pid, Signal::INT).map_err(std::io::Error::from)?;

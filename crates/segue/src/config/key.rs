@@ -142,8 +142,8 @@ pub(crate) const KEYS: &[Key] = &[
     key("agent.*.account", Kind::Text, "the account to use, where the agent has several"),
     key("agent.*.env.*", Kind::Secret, "environment variables for the agent"),
     key("roles.*.agents", Kind::List, "agents of this role in order of preference"),
-    key("roles.*.sections", Kind::List, "plan sections that belong to this role"),
-    key("roles.*.track", Kind::Text, "the plan track that belongs to this role"),
+    key("roles.*.sections", Kind::List, "checkpoint sections that belong to this role"),
+    key("roles.*.track", Kind::List, "globs of the files that this role looks after"),
     key("prompts.*", Kind::Text, "the file of a prompt template: task, continuation, checkpoint and others"),
 ];
 

@@ -30,6 +30,7 @@ mod file_tests;
 
 pub(crate) use builtin::KNOWN as KNOWN_AGENTS;
 pub(crate) use flags::Flags;
+pub(crate) use key::KEYS;
 pub(crate) use layers::Layers;
 pub(crate) use problem::ConfigErrors;
 pub(crate) use resolve::resolve;

@@ -107,7 +107,7 @@ fn roles(layers: &Layers, problems: &mut Vec<Problem>) -> BTreeMap<String, Role>
         let mut role = Role {
             agents: Vec::new(),
             sections: list(get("sections")).unwrap_or_default(),
-            track: text(get("track")),
+            track: list(get("track")).unwrap_or_default(),
         };
         if let Some(entry) = get("agents") {
             for agent in list(Some(entry)).unwrap_or_default() {

@@ -22,6 +22,7 @@ pub(crate) struct Settings {
     /// The gates, in the order in which they run.
     pub(crate) gates: Vec<GateSpec>,
     /// Gates that run only where a plan names them.
+    #[cfg_attr(not(test), expect(dead_code, reason = "checked for every run, used by plans"))]
     pub(crate) named_gates: BTreeMap<String, GateSpec>,
     /// How git is used.
     pub(crate) git: GitSettings,
@@ -30,6 +31,7 @@ pub(crate) struct Settings {
     /// Where and how checkpoints are kept.
     pub(crate) checkpoint: CheckpointSettings,
     /// Who does what in a plan.
+    #[cfg_attr(not(test), expect(dead_code, reason = "checked for every run, used by plans"))]
     pub(crate) roles: BTreeMap<String, Role>,
     /// Files of prompt templates, by name.
     pub(crate) prompts: BTreeMap<String, String>,
@@ -105,8 +107,8 @@ pub(crate) struct CheckpointSettings {
 pub(crate) struct Role {
     /// In order of preference.
     pub(crate) agents: Vec<AgentSettings>,
-    /// The plan sections that belong to it.
+    /// Checkpoint sections that belong to it.
     pub(crate) sections: Vec<String>,
-    /// The plan track that belongs to it.
-    pub(crate) track: Option<String>,
+    /// Globs of the files that it looks after.
+    pub(crate) track: Vec<String>,
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal};
+use rustix::process::Signal;
 use segue_agents::Lines;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -146,20 +146,13 @@ async fn end_of(child: &mut Child, pid: u32, mut orders: mpsc::UnboundedReceiver
             status = child.wait() => return status.ok().and_then(|s| s.code()),
             Some(Control::Kill) = orders.recv() => {}
             () = patience => {
-                signal_group(pid, Signal::TERM);
+                process::signal_group(pid, Signal::TERM);
                 if let Ok(status) = tokio::time::timeout(TERM_GRACE, child.wait()).await {
                     return status.ok().and_then(|s| s.code());
                 }
             }
         }
     }
-    signal_group(pid, Signal::KILL);
+    process::signal_group(pid, Signal::KILL);
     child.wait().await.ok().and_then(|s| s.code())
-}
-
-fn signal_group(pid: u32, signal: Signal) {
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    if let Some(pid) = pid {
-        let _ = rustix::process::kill_process_group(pid, signal);
-    }
 }

@@ -12,8 +12,6 @@ pub(crate) enum Look {
     Human,
     /// One JSON object a line.
     Json,
-    /// Not at all.
-    Quiet,
 }
 
 /// What is to be shown for one record once it is durable.
@@ -55,7 +53,6 @@ impl Face {
     pub(super) fn render(&mut self, record: &Record, effects: &[Effect], view: &View) -> Said {
         let lines = self.stream.take(record, effects, view);
         match self.look {
-            Look::Quiet => Said::default(),
             Look::Json => Said { lines: lines.iter().map(to_json_line).collect(), status: None },
             Look::Human => {
                 if self.live {

@@ -8,7 +8,7 @@ use segue_agents::{Act, Adapter, Io};
 use segue_machine::{EndHow, Event};
 
 use super::child::{self, Control, Handle, Launch, News};
-use super::{Driver, Input};
+use super::Driver;
 use crate::config::{AgentKind, AgentSettings, PromptBy};
 use crate::process;
 
@@ -171,12 +171,5 @@ impl Driver {
                 self.queue.push_back(Event::SessionExited { session: n, exit: None, orphans: 0 });
             }
         }
-    }
-
-    pub(super) fn post(&self, input: Input) {
-        let sender = self.sender.clone();
-        tokio::spawn(async move {
-            let _ = sender.send(input).await;
-        });
     }
 }

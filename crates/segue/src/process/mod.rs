@@ -22,3 +22,11 @@ pub(crate) const GATE_MARK: &str = "SEGUE_GATE";
 pub(crate) fn sweep_marked(mark: &str, grace: std::time::Duration) -> u32 {
     tree::sweep(mark, &[], grace)
 }
+
+/// Sends a signal to a process group that segue started.
+pub(crate) fn signal_group(leader: u32, signal: rustix::process::Signal) {
+    let leader = i32::try_from(leader).ok().and_then(rustix::process::Pid::from_raw);
+    if let Some(leader) = leader {
+        let _ = rustix::process::kill_process_group(leader, signal);
+    }
+}

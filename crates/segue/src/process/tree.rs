@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,9 @@ const AFTERMATH: Duration = Duration::from_secs(5);
 
 /// How often a sweep looks again for processes that were started while it was at work.
 const ROUNDS: usize = 20;
+
+/// Whether this process adopts orphans; if not, an unknown child cannot be one.
+static ADOPTS: AtomicBool = AtomicBool::new(false);
 
 /// A process, named so that no other can be meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,7 +39,9 @@ impl From<table::Line> for Proc {
 
 /// Makes orphans below this process its children, so that none is lost.
 pub(crate) fn adopt() -> io::Result<()> {
-    table::adopt()
+    table::adopt()?;
+    ADOPTS.store(true, Ordering::Release);
+    Ok(())
 }
 
 /// When a process started; `None` when there is none.
@@ -55,6 +61,7 @@ pub(crate) fn marked(mark: &str) -> Vec<Proc> {
 }
 
 /// Every process below this one.
+#[cfg(test)]
 pub(crate) fn descendants(pid: u32) -> Vec<Proc> {
     let lines = table::lines();
     let below = below(&lines, BTreeSet::from([pid]));
@@ -65,7 +72,7 @@ pub(crate) fn descendants(pid: u32) -> Vec<Proc> {
         .collect()
 }
 
-/// The children of this process that nobody knows: orphans of its children. segue's own helpers are left out.
+/// The children of this process that nobody knows: orphans that it adopted. segue's own helpers are left out.
 pub(crate) fn strays(known: &[u32]) -> Vec<Proc> {
     let own = own::pids();
     children()
@@ -140,7 +147,11 @@ fn below(lines: &[table::Line], mut pids: BTreeSet<u32>) -> BTreeSet<u32> {
     }
 }
 
+/// The children of this process, once any of them may be an orphan.
 fn children() -> Vec<table::Line> {
+    if !ADOPTS.load(Ordering::Acquire) {
+        return Vec::new();
+    }
     let me = std::process::id();
     table::lines().into_iter().filter(|line| line.parent == me).collect()
 }

@@ -134,3 +134,30 @@ fn a_session_whose_tool_still_runs_is_ended_after_it_and_at_once_after_a_minute(
         assert_eq!((scene.ends(), scene.started().len()), (vec![how], 2));
     }
 }
+
+#[test]
+fn while_a_checkpoint_is_under_way_no_other_is_begun_and_what_was_passed_is_caught_up_with() {
+    for held in ["ask", "take"] {
+        let mut scene = Scenario::new("staged").hold(held).start();
+        scene.usage(50_000).usage(91_000).usage(96_000).usage(98_500);
+        assert_eq!((scene.count("ask"), scene.stages().len()), (1, 2), "{held}");
+        scene.release();
+        assert_eq!(scene.started().len(), 1, "{held}");
+        scene.usage(98_600);
+        assert_eq!((scene.stages().len(), scene.started().len()), (4, 2), "{held}");
+    }
+}
+
+#[test]
+fn a_session_that_is_being_ended_passes_no_stage() {
+    let mut scene = Scenario::new("phased").hold("end").start();
+    scene.usage(50_000).usage(81_000).tools(120);
+    assert_eq!((scene.stages().len(), scene.count("take"), scene.count("end")), (1, 1, 1));
+}
+
+#[test]
+fn t9_the_fallback_chosen_at_95_takes_over_when_the_session_dies_before_98() {
+    let mut scene = Scenario::new("staged").fallback("b").start();
+    scene.usage(50_000).usage(95_500).crashes();
+    assert_eq!(scene.started()[1].0, "b");
+}

@@ -44,7 +44,7 @@ fn a_stop_at_once_does_not_ask() {
 fn a_stop_before_the_first_session_starts_none() {
     let mut scene = Scenario::new("seamless").gates(1).hold("gates").start();
     scene.stop(StopHow::Gently).release();
-    assert_eq!((scene.started().len(), scene.exit_code()), (0, 130));
+    assert_eq!((scene.started().len(), scene.count("take"), scene.exit_code()), (0, 0, 130));
 }
 
 #[test]
@@ -126,6 +126,7 @@ fn a_crash_while_the_checkpoint_is_written_loses_nothing() {
 fn an_agent_that_exits_before_ready_gives_way_to_the_next_one() {
     for birth in [Birth::ExitsFirst, Birth::NotFound] {
         let mut scene = Scenario::new("seamless").fallback("b").births(&[birth]).start();
+        assert_eq!((scene.ended(), scene.warned("agent_failed")), (vec![EndReason::Failed], 1));
         assert_eq!(scene.handoffs(), [(HandoffKind::Fallback, Some("b".to_owned()))]);
         assert_eq!(scene.started()[1], ("b".to_owned(), SessionReason::Fallback));
         scene.finishes();
@@ -225,4 +226,30 @@ fn nothing_but_a_resume_leads_out_of_the_end() {
     let spec = Box::new(scene.spec.clone());
     scene.feed(Event::RunStarted { spec });
     assert_eq!((scene.effects.len(), scene.view() == &view), (done, true));
+}
+
+#[test]
+fn a_turn_that_ended_has_no_running_tool_to_wait_for() {
+    let mut scene = Scenario::new("seamless").start();
+    scene.usage(40_000).tool_begins("build").overflows();
+    assert_eq!((scene.ends(), scene.started().len()), (vec![EndHow::Gently], 2));
+}
+
+#[test]
+fn a_failure_while_the_agent_is_asked_takes_the_place_of_the_answer() {
+    for failure in [AgentFailure::Other, AgentFailure::Quota] {
+        let mut scene = Scenario::new("seamless").hold("ask").start();
+        scene.usage(40_000).usage(91_000).says(fails(failure)).wait(31_000);
+        assert_eq!((scene.taken(), scene.warned("no_answer")), (vec![(Depth::Emergency, Segue)], 0));
+    }
+}
+
+#[test]
+fn a_stop_at_once_forgets_what_was_asked_and_taken() {
+    for held in ["ask", "take"] {
+        let mut scene = Scenario::new("seamless").hold(held).hold("end").start();
+        scene.usage(40_000).usage(91_000).stop(StopHow::AtOnce).wait(31_000).release();
+        assert_eq!((scene.started().len(), scene.exit_code()), (1, 130), "{held}");
+        assert_eq!(scene.ends()[0], EndHow::AtOnce, "{held}");
+    }
 }

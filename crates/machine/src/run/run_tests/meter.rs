@@ -1,7 +1,7 @@
 //! Meter: what the machine makes of readings, of results between them, and of none at all.
 
 use super::scenario::Scenario;
-use crate::{AgentEvent, Doing, Reading, Scope, Source};
+use crate::{AgentEvent, Doing, Event, Reading, Scope, Source, View};
 
 #[test]
 fn m5_without_usage_there_is_one_warning_and_the_run_goes_on() {
@@ -102,4 +102,60 @@ fn a_stage_that_tells_tells_the_agent() {
         .start();
     scene.usage(71_000);
     assert_eq!(scene.count("tell"), 1);
+}
+
+#[test]
+fn m8_text_and_prompts_count_before_the_next_call() {
+    let mut scene = Scenario::new("seamless").start();
+    scene.usage(60_000);
+    scene.feed(Event::PromptSent { session: 1, chars: 40_000 });
+    assert_eq!(scene.started().len(), 1);
+    scene.says(AgentEvent::TextSaid { chars: 40_000 });
+    assert_eq!((scene.stages(), scene.started().len()), (vec!["90%".to_owned()], 2));
+}
+
+#[test]
+fn a_note_is_kept_and_is_a_good_moment() {
+    let mut scene = Scenario::new("auto").start();
+    scene.usage(75_000).feed(Event::NoteLeft { text: "half done".to_owned() });
+    assert_eq!((scene.view().notes[0].text.as_str(), scene.view().notes[0].session), ("half done", 1));
+    scene.says(AgentEvent::TextSaid { chars: 1 });
+    assert_eq!(scene.started().len(), 2);
+}
+
+#[test]
+fn a_closed_item_is_no_good_moment_any_more_once_the_next_tool_runs() {
+    let mut scene = Scenario::new("auto").start();
+    scene.usage(60_000).says(AgentEvent::ItemsSeen { open: 1, closed: 1 }).usage(75_000);
+    assert_eq!(scene.started().len(), 1);
+}
+
+#[test]
+fn m4_the_agents_own_window_and_wall_beat_the_configured_window() {
+    for (window, ceiling, sessions) in
+        [(None, None, 2), (Some(200_000), None, 1), (Some(200_000), Some(100_000), 2)]
+    {
+        let mut scene = Scenario::new("seamless").hold("start").start();
+        let (conversation, model, can) = ("c".to_owned(), Some("m".to_owned()), scene.can);
+        scene.says(AgentEvent::Ready { conversation, model, window, ceiling, can });
+        assert_eq!(scene.view().session.as_ref().and_then(|s| s.model.as_deref()), Some("m"));
+        scene.usage(40_000).usage(91_000);
+        assert_eq!(scene.started().len(), sessions, "{window:?} {ceiling:?}");
+    }
+}
+
+#[test]
+fn m6_a_fall_that_nobody_announced_is_a_compaction() {
+    let mut scene = Scenario::new("seamless").start();
+    scene.usage(80_000).usage(20_000);
+    assert_eq!((scene.warned("fell"), scene.warned("compacted")), (1, 1));
+}
+
+#[test]
+fn the_last_200_tools_are_remembered_and_usage_that_comes_is_not_missed() {
+    let mut scene = Scenario::new("observe").start();
+    scene.reads(1_000).tools(220);
+    let done = &scene.view().tools_done;
+    assert_eq!((done.len(), done[0].title.as_str(), done[0].ok), (View::TOOLS_KEPT, "works", true));
+    assert_eq!(scene.warned("usage_missing"), 0);
 }

@@ -1,8 +1,10 @@
 //! Resume: what was in flight is booked as lost, and the run goes on from the last durable fact.
 
-use super::scenario::{Birth, Scenario};
+use super::scenario::{Birth, START, Scenario};
 use crate::CheckpointBy::Segue;
-use crate::{Depth, Effect, EndReason, Limit, Phase, Prompt, SessionReason, StopHow, Verdict};
+use crate::{
+    AgentEvent, Depth, Effect, EndReason, Limit, Phase, Prompt, SessionReason, StopHow, Timer, Verdict,
+};
 
 const RESUMED: (Depth, crate::CheckpointBy) = (Depth::Full, Segue);
 
@@ -181,4 +183,88 @@ fn a_red_gate_that_was_taken_out_of_the_spec_is_forgotten() {
     let spec = Some(scene.spec.clone());
     scene.killed_and_resumed_with(spec, false).finishes();
     assert_eq!((scene.outcome().verdict, scene.view().gates.len()), (Verdict::Verified, 1));
+}
+
+#[test]
+fn a_run_stopped_before_its_first_session_runs_the_gates_before_it_after_all() {
+    let mut scene = Scenario::new("seamless").gates(1).green_before().hold("gates").start();
+    scene.stop(StopHow::Gently).killed_and_resumed();
+    assert_eq!((scene.count("gates"), scene.started()[0].1), (2, SessionReason::First));
+    scene.finishes();
+    assert!(scene.outcome().reason.contains("green before"));
+}
+
+#[test]
+fn a_resumed_run_is_open_again_and_has_its_deadline() {
+    let mut scene = Scenario::new("seamless").spec(|s| s.limits.deadline_ms = Some(60_000)).start();
+    scene.stop(StopHow::Gently).killed_and_resumed();
+    assert_eq!((scene.view().outcome.clone(), scene.view().finished_at), (None, None));
+    assert_eq!(scene.timer(Timer::Deadline), Some(START + 60_000));
+}
+
+#[test]
+fn what_a_person_was_told_before_the_resume_does_not_count_after_it() {
+    let mut scene = Scenario::new("seamless").gates(1).rounds(&[false; 6]).start();
+    for _ in 0..5 {
+        scene.finishes();
+    }
+    assert_eq!((scene.exit_code(), scene.view().round), (1, 5));
+    scene.killed_and_resumed().wants("web").wants("web").stop(StopHow::Gently).killed_and_resumed();
+    assert_eq!((scene.view().round, scene.is_over()), (0, false));
+    scene.wants("web").wants("web");
+    assert!(!scene.is_over());
+    let asked = scene.count("ask");
+    scene.stop(StopHow::Gently);
+    assert_eq!((scene.count("ask"), scene.exit_code()), (asked + 1, 130));
+}
+
+#[test]
+fn a_request_that_died_with_segue_is_forgotten() {
+    for held in ["ask", "take"] {
+        let mut scene = Scenario::new("seamless").hold(held).start();
+        scene.usage(40_000).usage(91_000).killed_and_resumed();
+        assert_eq!(scene.started().len(), 2, "{held}");
+        scene.usage(40_000).usage(91_000);
+        assert_eq!(scene.started().len(), 3, "{held}");
+    }
+}
+
+#[test]
+fn a_checkpoint_is_stale_as_soon_as_the_next_session_has_its_prompt() {
+    let mut scene = Scenario::new("seamless").start();
+    scene.usage(40_000).stop(StopHow::Gently).killed_and_resumed();
+    assert_eq!(scene.count("take"), 1);
+    scene.killed_and_resumed();
+    assert_eq!(scene.count("take"), 2);
+}
+
+#[test]
+fn a_run_that_stopped_as_futile_is_tried_again_with_the_whole_checkpoint() {
+    let mut scene = Scenario::new("seamless").start();
+    scene.usage(91_000).reads(92_000).reads(92_000).reads(92_000);
+    assert_eq!(scene.limits(), [Limit::Futile]);
+    scene.killed_and_resumed();
+    assert!(matches!(scene.prompts().last(), Some(Prompt::Continuation { trim: 0, .. })));
+}
+
+#[test]
+fn an_agent_at_work_that_was_taken_out_of_the_spec_is_replaced() {
+    let mut scene = Scenario::new("seamless").fallback("b").births(&[Birth::NotFound]).start();
+    assert_eq!(scene.started()[1].0, "b");
+    let mut spec = scene.spec.clone();
+    spec.agents.pop();
+    scene.killed_and_resumed_with(Some(spec), true);
+    assert_eq!(conversations(&scene)[2], ("a".to_owned(), None));
+}
+
+#[test]
+fn an_agent_that_took_up_its_conversation_goes_on_and_one_that_could_not_gets_the_checkpoint() {
+    for (conversation, goes_on) in [("conversation-1", true), ("another", false)] {
+        let mut scene = Scenario::new("seamless").births(&[Birth::Ready, Birth::Silent]).start();
+        scene.usage(40_000).killed_and_resumed_with(None, true);
+        let (conversation, model, window, ceiling) = (conversation.to_owned(), None, None, None);
+        let can = scene.can;
+        scene.says(AgentEvent::Ready { conversation, model, window, ceiling, can });
+        assert_eq!(scene.prompts().last() == Some(&Prompt::GoOn), goes_on);
+    }
 }

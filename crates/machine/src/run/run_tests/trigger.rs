@@ -59,6 +59,29 @@ fn t4_a_limit_is_never_a_success_and_the_work_is_saved() {
     assert_eq!((outcome.verdict, outcome.limit), (Verdict::Stopped, Some(Limit::MaxRestarts)));
     assert!(outcome.reason.contains("91%"), "{}", outcome.reason);
     assert_eq!((scene.exit_code(), scene.taken().len()), (4, 2));
+    assert_eq!(scene.limits(), [Limit::MaxRestarts]);
+    assert_eq!(scene.ended(), [EndReason::Replaced, EndReason::Stopped]);
+}
+
+#[test]
+fn a_handoff_goes_to_the_fallback_and_without_one_left_is_a_restart_unless_forced() {
+    let mut scene = Scenario::new("seamless")
+        .spec(|s| s.policy.stages[0].actions = vec![crate::policy::Action::Handoff])
+        .start();
+    scene.usage(40_000).usage(91_000);
+    assert_eq!(scene.handoffs(), [(HandoffKind::Restart, Some("a".to_owned()))]);
+    let mut scene = Scenario::new("seamless").fallback("b").spec(|s| {
+        s.policy.stages[0].actions = vec![crate::policy::Action::Handoff];
+        s.policy.stages[0].at = crate::policy::At::Left(20_000);
+    });
+    scene = scene.start();
+    scene.usage(40_000).usage(79_999);
+    assert_eq!(scene.handoffs(), []);
+    scene.usage(80_000);
+    assert_eq!(scene.handoffs(), [(HandoffKind::Fallback, Some("b".to_owned()))]);
+    let mut scene = Scenario::new("staged").start();
+    scene.usage(40_000).usage(98_500);
+    assert_eq!(scene.handoffs(), [(HandoffKind::Forced, Some("a".to_owned()))]);
 }
 
 #[test]
@@ -87,6 +110,7 @@ fn t5_if_that_one_session_overflows_the_run_is_stopped_with_exit_4() {
         scene.usage(99_000).overflows();
         assert_eq!((scene.exit_code(), scene.started().len()), (4, 1));
         assert_eq!((scene.outcome().limit, scene.view().overflows), (Some(Limit::MaxRestarts), 1));
+        assert_eq!((scene.limits(), scene.warned("overflow")), (vec![Limit::MaxRestarts], 1));
         assert_eq!(scene.taken(), [(Depth::Emergency, Segue)]);
     }
 }
@@ -266,4 +290,15 @@ fn h1_limits_gauges_and_counters_start_afresh_on_every_restart() {
     assert_eq!(scene.started().len(), 3);
     scene.tools(1);
     assert_eq!(scene.started().len(), 4);
+}
+
+#[test]
+fn h1_a_fallback_chosen_in_one_session_is_not_chosen_in_the_next() {
+    let mut scene = Scenario::new("staged").fallback("b").gates(1).rounds(&[false]);
+    scene.can.follow_up = false;
+    let mut scene = scene.start();
+    scene.usage(50_000).usage(95_500).finishes();
+    scene.usage(20_000).crashes();
+    let to: Vec<_> = scene.started().into_iter().map(|(agent, _)| agent).collect();
+    assert_eq!(to, ["a", "a", "a"]);
 }
