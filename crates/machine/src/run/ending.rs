@@ -1,6 +1,6 @@
 //! How a run ends: by its gates, by a limit, by a person.
 
-use super::{After, Doing, EndReason, Phase, Run, Then};
+use super::{After, Doing, EndReason, HandoffKind, Phase, Replace, Run, Then};
 use crate::{Asked, Depth, Effect, Limit, Notice, Outcome, StopHow, Timer, Verdict, WorkState};
 
 /// The outcome of a stop that a person asked for.
@@ -59,6 +59,9 @@ impl Run {
     }
 
     pub(super) fn deadline_passed(&mut self, out: &mut Vec<Effect>) {
+        if self.view.phase == Phase::Saving {
+            return;
+        }
         let ms = self.limits().deadline_ms.unwrap_or(0);
         self.limit_reached(Limit::Deadline, &format!("{}s", ms / 1_000), out);
         let outcome = Outcome::new(Verdict::Stopped, "the deadline of the run has passed")
@@ -105,6 +108,12 @@ impl Run {
         self.limit_reached(Limit::Stall, &format!("{}s", limit / 1_000), out);
         let why = format!("the agent was silent for {} s", quiet_ms / 1_000);
         if starting {
+            self.choose_fallback();
+            if self.fallback.is_some() {
+                let reason = format!("{why} and never became ready");
+                let (kind, end) = (HandoffKind::Fallback, EndReason::Stalled);
+                return self.replace_now(Replace { kind, reason, end, counts: false }, out);
+            }
             let outcome = Outcome::new(Verdict::Failed, format!("{why} and never became ready"));
             return self.finish_at_once(outcome.because_of(Limit::Stall), out);
         }
@@ -122,8 +131,7 @@ impl Run {
     /// Ends the run with a checkpoint.
     pub(super) fn finish_with_checkpoint(&mut self, why: &str, outcome: Outcome, out: &mut Vec<Effect>) {
         let asked = Asked { depth: Depth::Full, stage: None, reason: why.to_owned() };
-        let saving = self.view.phase == Phase::Saving;
-        if saving || self.is_winding_down() || self.taking.is_some() || self.ask.is_some() {
+        if self.is_winding_down() || self.taking.is_some() || self.ask.is_some() {
             return self.wind_down(outcome, false, out);
         }
         self.take(asked, None, Then::Finish(outcome, EndReason::Stopped), out);
@@ -132,6 +140,7 @@ impl Run {
     fn is_winding_down(&self) -> bool {
         let finishes = |then: &Then| matches!(then, Then::Finish(..));
         self.ending.is_some()
+            || self.view.phase == Phase::Saving
             || self.taking.as_ref().is_some_and(finishes)
             || self.ask.as_ref().is_some_and(|a| finishes(&a.then))
     }
@@ -142,6 +151,9 @@ impl Run {
             if matches!(ending.after, After::Start(_)) {
                 ending.after = After::Finish(outcome);
             }
+            return;
+        }
+        if self.is_winding_down() {
             return;
         }
         let then = Then::Finish(outcome.clone(), EndReason::Stopped);
@@ -155,7 +167,6 @@ impl Run {
         }
         let asked = Asked { depth: Depth::Full, stage: None, reason: outcome.reason.clone() };
         match (&self.view.session, self.view.phase) {
-            (_, Phase::Saving) => {}
             (None, _) if self.view.sessions == 0 => self.finish_now(outcome, out),
             (Some(session), _) if session.doing == Doing::Starting => self.finish_at_once(outcome, out),
             (Some(_), Phase::Working) if ask => self.begin(asked, then, out),

@@ -32,7 +32,6 @@ impl Run {
     pub(super) fn run_gates(&mut self, when: GateWhen, out: &mut Vec<Effect>) -> bool {
         let gates = self.view.spec.iter().flat_map(|s| &s.gates).filter(|g| !g.manual);
         self.gates.pending = gates.map(|g| g.name.clone()).collect();
-        self.gates.when = Some(when);
         let any = !self.gates.pending.is_empty();
         if any {
             let round = if when == GateWhen::Before { 0 } else { self.view.round };

@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::gauge::Ratio;
 use crate::{
-    Asked, Effect, EndHow, Event, GateResult, GateWhen, Millis, Notice, Outcome, Record, RunSpec,
-    SessionReason, Timer, Verdict,
+    Asked, Effect, EndHow, Event, GateResult, Millis, Notice, Outcome, Record, RunSpec, SessionReason, Timer,
+    Verdict,
 };
 
 use progress::Progress;
@@ -58,13 +58,14 @@ pub struct Run {
     trim: u32,
     ratio: Ratio,
     conversation: Option<String>,
+    /// The agent and conversation of the session before.
+    last_talk: Option<(String, String)>,
     stop_asked: bool,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Gates {
     pending: BTreeSet<String>,
-    when: Option<GateWhen>,
     green_before: bool,
     asked_again: bool,
     failed: Vec<GateResult>,

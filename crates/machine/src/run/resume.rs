@@ -1,6 +1,6 @@
 //! Taking a run up again after its process died or its end was not the end.
 
-use super::{After, EndReason, Phase, Run, SessionView, Then};
+use super::{After, EndReason, Phase, Run, Then};
 use crate::{Asked, Depth, Effect, GateWhen, RunSpec, SessionReason, Timer};
 
 impl Run {
@@ -23,10 +23,10 @@ impl Run {
             self.agent = self.agent.min(spec.agents.len().saturating_sub(1));
         }
         let was_checkpointing = self.taking.is_some();
-        let agent = self.agent_name(self.agent);
-        let resumes = |s: &&SessionView| same_session && s.agent == agent;
-        self.conversation = self.view.session.as_ref().filter(resumes).and_then(|s| s.conversation.clone());
         self.close_session(EndReason::Lost, None, orphans, out);
+        let agent = self.agent_name(self.agent);
+        let last = self.last_talk.as_ref().filter(|(name, _)| same_session && *name == agent);
+        self.conversation = last.map(|(_, conversation)| conversation.clone());
         self.forget_what_was_in_flight();
         self.set_deadline(out);
         match self.view.phase {

@@ -448,6 +448,7 @@ impl Run {
     ) {
         let Some(session) = self.view.session.take() else { return };
         self.view.past.add(session.spent);
+        self.last_talk = session.conversation.map(|conversation| (session.agent, conversation));
         for timer in [Timer::Ask, Timer::Idle, Timer::End] {
             out.push(Effect::ClearTimer { timer });
         }
