@@ -4,6 +4,8 @@
 //! adapter each line that comes out of it and writes what the adapter wants written.
 
 pub mod acp;
+pub mod claude;
+pub mod codex;
 pub mod command;
 
 mod failure;
@@ -45,6 +47,23 @@ pub struct Io {
     pub close: bool,
 }
 
+/// What is added to an agent's command and environment.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Extras {
+    /// Arguments.
+    pub args: Vec<String>,
+    /// Variables.
+    pub env: Vec<(String, String)>,
+    /// How long it may take to end by itself after its input was closed, if not as long as others.
+    pub grace_ms: Option<u64>,
+}
+
+/// A line that is not understood: its beginning, made readable.
+fn readable(line: &[u8]) -> AgentEvent {
+    let head = &line[..line.len().min(200)];
+    AgentEvent::Unrecognised { text: String::from_utf8_lossy(head).into_owned(), bytes: line.len() as u64 }
+}
+
 /// An agent's protocol. Call [`open`](Adapter::open) once, then [`line`](Adapter::line) for every line in order, and
 /// [`exited`](Adapter::exited) once at the end.
 pub trait Adapter: Send {
@@ -59,6 +78,11 @@ pub trait Adapter: Send {
 
     /// The process is gone and all its output was read.
     fn exited(&mut self, exit: Option<i32>, io: &mut Io);
+
+    /// Flags and variables that this conversation needs beside the configured command.
+    fn extras(&self) -> Extras {
+        Extras::default()
+    }
 
     /// The agent takes its prompt when it is started, so there is no process before the first prompt.
     fn starts_with_prompt(&self) -> bool {

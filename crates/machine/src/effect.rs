@@ -61,6 +61,13 @@ pub enum Effect {
         /// Yes or no.
         allow: bool,
     },
+    /// Answer an agent that asks whether it may go on.
+    AnswerBrake {
+        /// The driver's id for the question.
+        request: String,
+        /// Whether it has to stop here.
+        stop: bool,
+    },
     /// Gather the facts, write the checkpoint, and put the work into git.
     TakeCheckpoint {
         /// The session it is about.

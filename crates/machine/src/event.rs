@@ -115,6 +115,17 @@ pub enum Event {
         /// Its words.
         text: String,
     },
+    /// A tool has ended, and the agent asks whether it may go on to its next call.
+    BrakeAsked {
+        /// The session's number in the run.
+        session: u32,
+        /// The driver's id for the question.
+        request: String,
+        /// The agent's id for the tool call.
+        tool: String,
+        /// Characters of the tool's result.
+        chars: u64,
+    },
     /// A timer that the machine had set ran out.
     TimerFired {
         /// Which one.

@@ -58,6 +58,9 @@ pub struct Reading {
     /// The window the agent names together with this reading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
+    /// Where the agent itself would compact, block or fail, named together with this reading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling: Option<u64>,
 }
 
 impl Reading {
@@ -89,6 +92,7 @@ impl Reading {
             total: None,
             session_cost_musd: None,
             window: None,
+            ceiling: None,
         }
     }
 

@@ -106,6 +106,7 @@ impl OuterStream {
             | Event::WorkSaved { .. }
             | Event::NoteLeft { .. }
             | Event::DoneClaimed { .. }
+            | Event::BrakeAsked { .. }
             | Event::TimerFired { .. }
             | Event::StopAsked { .. } => None,
         }

@@ -80,7 +80,8 @@ async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Re
     };
     drop(own);
     let entry = format!("{}={mark}", process::GATE_MARK);
-    let swept = tokio::task::spawn_blocking(move || process::sweep_marked(&entry, Duration::from_millis(500)));
+    let swept =
+        tokio::task::spawn_blocking(move || process::sweep_marked(&entry, Duration::from_millis(500)));
     swept.await.map_err(std::io::Error::other)?;
     if timed_out {
         return note_timeout(gate, output).map(|()| None);

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::{Act, Adapter, Io};
+use crate::{Act, Adapter, Io, readable};
 use frame::{Frame, RpcError};
 
 /// How a request can reach an agent that works.
@@ -150,7 +150,7 @@ impl Acp {
             (Some(_), None) => {}
             (Some(method), Some(id)) => frame::not_found(id, method, &mut io.write),
             (None, Some(id)) => self.response(id, frame, io),
-            (None, None) => io.events.push(unrecognised(b"a message with neither method nor id")),
+            (None, None) => io.events.push(readable(b"a message with neither method nor id")),
         }
     }
 
@@ -159,7 +159,7 @@ impl Acp {
             params.and_then(|p| serde_json::from_str::<RequestPermissionRequest>(p.get()).ok())
         else {
             frame::response(id, &json!({ "outcome": { "outcome": "cancelled" } }), &mut io.write);
-            return io.events.push(unrecognised(b"a permission request that cannot be read"));
+            return io.events.push(readable(b"a permission request that cannot be read"));
         };
         self.flush(io);
         let fields = &request.tool_call.fields;
@@ -174,7 +174,7 @@ impl Acp {
 
     fn response(&mut self, id: &Value, frame: &Frame<'_>, io: &mut Io) {
         let Some(call) = id.as_u64().and_then(|id| self.calls.remove(&id)) else {
-            return io.events.push(unrecognised(b"an answer to a question that was not asked"));
+            return io.events.push(readable(b"an answer to a question that was not asked"));
         };
         self.flush(io);
         match (call, &frame.error) {
@@ -303,7 +303,7 @@ impl Adapter for Acp {
     fn line(&mut self, line: &[u8], io: &mut Io) {
         let read = frame::each(line, |frame| self.frame(frame, io));
         if read.is_err() {
-            io.events.push(unrecognised(line));
+            io.events.push(readable(line));
         }
     }
 
@@ -333,12 +333,6 @@ fn read<T: DeserializeOwned>(raw: Option<&RawValue>) -> Option<T> {
 
 fn refused(message: String) -> TurnEnd {
     TurnEnd::Failed { failure: AgentFailure::Refused, message }
-}
-
-/// A line that is not understood: its beginning, made readable.
-fn unrecognised(line: &[u8]) -> AgentEvent {
-    let head = &line[..line.len().min(200)];
-    AgentEvent::Unrecognised { text: String::from_utf8_lossy(head).into_owned(), bytes: line.len() as u64 }
 }
 
 #[cfg(test)]

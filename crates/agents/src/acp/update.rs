@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Acp, Call, KEPT_TEXT, TEXT_STEP, unrecognised};
-use crate::Io;
+use super::{Acp, Call, KEPT_TEXT, TEXT_STEP};
+use crate::{Io, readable};
 
 #[derive(Deserialize)]
 struct Notification<'a> {
@@ -38,7 +38,7 @@ impl Acp {
             params.and_then(|p| serde_json::from_str::<Notification<'_>>(p.get()).ok()).map(|n| n.update);
         let kind = update.and_then(|u| serde_json::from_str::<Kind>(u.get()).ok());
         let (Some(update), Some(kind)) = (update, kind) else {
-            return io.events.push(unrecognised(params.map_or(&b""[..], |p| p.get().as_bytes())));
+            return io.events.push(readable(params.map_or(&b""[..], |p| p.get().as_bytes())));
         };
         let update = update.get();
         let read = match kind.session_update.as_str() {
@@ -56,7 +56,7 @@ impl Acp {
             _ => Some(()),
         };
         if read.is_none() {
-            io.events.push(unrecognised(update.as_bytes()));
+            io.events.push(readable(update.as_bytes()));
         }
     }
 

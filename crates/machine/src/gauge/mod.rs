@@ -87,6 +87,9 @@ impl Gauge {
         if let Some(window) = reading.window.filter(|w| *w > 0) {
             self.window = Some(window);
         }
+        if let Some(ceiling) = reading.ceiling.filter(|c| *c > 0) {
+            self.ceiling = Some(ceiling);
+        }
         let fill = reading.fill();
         if fill == 0 {
             return Taken::Ignored;

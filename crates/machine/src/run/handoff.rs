@@ -24,7 +24,7 @@ impl Run {
         if let Some(at) = deadline {
             out.push(Effect::SetTimer { timer: Timer::Ask, at });
         }
-        self.ask = Some(Pending { asked, then });
+        self.ask = Some(Pending { asked, then, tool_over: false });
     }
 
     /// Has segue write the checkpoint, with the agent's answer when there is one.
@@ -37,12 +37,13 @@ impl Run {
             Then::Finish(..) => self.view.spec.as_ref().is_some_and(|s| s.git.commit_on_failure),
         };
         let session = self.view.sessions;
+        self.view.tools_since.clear();
         out.push(Effect::TakeCheckpoint { session, asked, by, answer, commit });
         self.taking = Some(then);
     }
 
     pub(super) fn answered(&mut self, text: Option<&str>, out: &mut Vec<Effect>) {
-        let Some(Pending { asked, then }) = self.ask.take() else { return self.answered_late(out) };
+        let Some(Pending { asked, then, .. }) = self.ask.take() else { return self.answered_late(out) };
         out.push(Effect::ClearTimer { timer: Timer::Ask });
         self.take(asked, text.map(str::to_owned), then, out);
     }
@@ -57,10 +58,20 @@ impl Run {
         }
     }
 
-    /// The tool that was running when the agent was asked has ended: its time to answer begins.
-    pub(super) fn start_ask_timer(&self, out: &mut Vec<Effect>) {
-        if self.ask.is_some() {
-            out.push(Effect::SetTimer { timer: Timer::Ask, at: self.ask_deadline() });
+    /// The tool that was running when the agent was asked has ended: its time to answer begins. Tools that it starts
+    /// later do not put that off.
+    pub(super) fn start_ask_timer(&mut self, out: &mut Vec<Effect>) {
+        let at = self.ask_deadline();
+        if let Some(ask) = self.ask.as_mut().filter(|ask| !ask.tool_over) {
+            ask.tool_over = true;
+            out.push(Effect::SetTimer { timer: Timer::Ask, at });
+        }
+    }
+
+    /// A tool began before the request arrived: the time to answer begins when it ends.
+    pub(super) fn hold_ask_timer(&self, out: &mut Vec<Effect>) {
+        if self.ask.as_ref().is_some_and(|ask| !ask.tool_over) {
+            out.push(Effect::ClearTimer { timer: Timer::Ask });
         }
     }
 

@@ -4,6 +4,7 @@
 //! are returned in the order in which they are to be carried out; their outcomes come back as later records. Events
 //! of a session that is over are ignored, so late news does no harm.
 
+mod brake;
 mod ending;
 mod gating;
 mod handoff;
@@ -41,6 +42,8 @@ pub struct Run {
     ending: Option<Ending>,
     /// Stages that fired in this session, by place in the policy.
     fired: BTreeSet<usize>,
+    /// Results that the agent asked about and that have not come through its own stream, in characters.
+    held: BTreeMap<String, u64>,
     /// Denied permission requests by kind.
     denials: BTreeMap<String, u32>,
     /// Warnings that are given once a session.
@@ -76,6 +79,8 @@ struct Gates {
 struct Pending {
     asked: Asked,
     then: Then,
+    /// The tool that was running, if any, has ended.
+    tool_over: bool,
 }
 
 /// What follows a checkpoint.
@@ -152,6 +157,9 @@ impl Run {
             }
             Event::WorkSaved { work } => self.work_saved(work, &mut out),
             Event::NoteLeft { text } | Event::DoneClaimed { text } => self.note(text),
+            Event::BrakeAsked { session, request, tool, chars } => {
+                self.brake(*session, request, tool, *chars, &mut out);
+            }
             Event::TimerFired { timer, quiet_ms } => self.timer_fired(*timer, *quiet_ms, &mut out),
             Event::StopAsked { how } => self.stop(*how, &mut out),
         }

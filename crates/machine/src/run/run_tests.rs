@@ -3,6 +3,8 @@
 #[path = "run_tests/scenario.rs"]
 mod scenario;
 
+#[path = "run_tests/brake.rs"]
+mod brake;
 #[path = "run_tests/checkpoint.rs"]
 mod checkpoint;
 #[path = "run_tests/ends.rs"]

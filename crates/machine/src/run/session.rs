@@ -24,6 +24,7 @@ impl Run {
         self.warned.clear();
         self.item_closed = false;
         self.spoke = false;
+        self.held.clear();
         self.unanswered = false;
         self.fallback = None;
         self.view.session = Some(SessionView {
@@ -76,6 +77,7 @@ impl Run {
                 if let Some(s) = self.session_mut(n) {
                     s.tools.insert(tool.clone(), title.clone());
                 }
+                self.hold_ask_timer(out);
             }
             AgentEvent::ToolEnded { tool, title, ok, chars } => {
                 self.tool_ended(tool, title, *ok, *chars, out)
@@ -203,6 +205,7 @@ impl Run {
     }
 
     fn tool_ended(&mut self, tool: &str, title: &str, ok: bool, chars: u64, out: &mut Vec<Effect>) {
+        self.held.remove(tool);
         self.add_chars(chars);
         let Some(session) = self.view.session.as_mut() else { return };
         let title = session.tools.remove(tool).filter(|t| !t.is_empty()).unwrap_or_else(|| title.to_owned());
@@ -212,7 +215,9 @@ impl Run {
         if self.view.tools_done.len() >= View::TOOLS_KEPT {
             self.view.tools_done.remove(0);
         }
-        self.view.tools_done.push(ToolDone { session: n, title, ok });
+        let done = ToolDone { session: n, title, ok };
+        self.view.tools_since.push(done.clone());
+        self.view.tools_done.push(done);
         if blind && tools >= 3 {
             self.usage_missing(out);
         }

@@ -207,6 +207,8 @@ pub struct View {
     pub notes: Vec<Note>,
     /// The last tool calls, oldest first; at most [`View::TOOLS_KEPT`].
     pub tools_done: Vec<ToolDone>,
+    /// Tool calls that ended after the last checkpoint was begun, so that it cannot hold them.
+    pub tools_since: Vec<ToolDone>,
     /// The agent's own list: open and closed items.
     pub items: Option<(u32, u32)>,
     /// The last checkpoint.
@@ -249,6 +251,7 @@ impl Default for View {
             round: 0,
             notes: Vec::new(),
             tools_done: Vec::new(),
+            tools_since: Vec::new(),
             items: None,
             checkpoint: None,
             outcome: None,

@@ -72,6 +72,7 @@ impl World {
                 self.check_verdict(outcome)?;
             }
             Effect::RunGates { .. }
+            | Effect::AnswerBrake { .. }
             | Effect::SaveWork { .. }
             | Effect::WriteHandoffFile { .. }
             | Effect::SetTimer { .. }
@@ -112,6 +113,7 @@ impl World {
             Effect::Announce(_)
             | Effect::TellAgent { .. }
             | Effect::AnswerPermission { .. }
+            | Effect::AnswerBrake { .. }
             | Effect::WriteHandoffFile { .. }
             | Effect::Finish(_) => {}
             Effect::RunGates { .. }

@@ -64,6 +64,7 @@ impl World {
             Effect::EndSession { .. }
             | Effect::TellAgent { .. }
             | Effect::AnswerPermission { .. }
+            | Effect::AnswerBrake { .. }
             | Effect::WriteHandoffFile { .. }
             | Effect::SetTimer { .. }
             | Effect::ClearTimer { .. }
@@ -123,7 +124,11 @@ impl World {
         }
         let event = match dice.roll(100) {
             0..=49 => return self.calls_model(session, dice),
-            50..=74 => self.uses_tool(dice),
+            50..=70 => self.uses_tool(dice),
+            71..=74 => {
+                let (request, tool, chars) = ("b".to_owned(), "t".to_owned(), u64::from(dice.roll(300_000)));
+                return self.feed(Event::BrakeAsked { session, request, tool, chars });
+            }
             75..=82 => AgentEvent::TextSaid { chars: u64::from(dice.roll(4_000)) },
             83..=88 => AgentEvent::ItemsSeen { open: dice.roll(3), closed: dice.roll(5) },
             89 => AgentEvent::Compacted,

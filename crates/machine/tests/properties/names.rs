@@ -2,13 +2,14 @@
 
 use segue_machine::{Effect, Notice};
 
-pub(crate) const EFFECTS: [&str; 14] = [
+pub(crate) const EFFECTS: [&str; 15] = [
     "effect RunGates",
     "effect StartSession",
     "effect SendPrompt",
     "effect AskCheckpoint",
     "effect TellAgent",
     "effect AnswerPermission",
+    "effect AnswerBrake",
     "effect TakeCheckpoint",
     "effect SaveWork",
     "effect WriteHandoffFile",
@@ -30,8 +31,23 @@ pub(crate) const NOTICES: [&str; 6] = [
 
 /// The names that an effect stands for: its own, and those of what it carries.
 pub(crate) fn of(effect: &Effect) -> Vec<String> {
-    let [gates, start, prompt, ask, tell, permission, take, save, file, end, set, clear, announce, finish] =
-        EFFECTS.map(str::to_owned);
+    let [
+        gates,
+        start,
+        prompt,
+        ask,
+        tell,
+        permission,
+        brake,
+        take,
+        save,
+        file,
+        end,
+        set,
+        clear,
+        announce,
+        finish,
+    ] = EFFECTS.map(str::to_owned);
     match effect {
         Effect::RunGates { .. } => vec![gates],
         Effect::StartSession { reason, .. } => vec![start, format!("session {reason:?}")],
@@ -39,6 +55,7 @@ pub(crate) fn of(effect: &Effect) -> Vec<String> {
         Effect::AskCheckpoint { .. } => vec![ask],
         Effect::TellAgent { .. } => vec![tell],
         Effect::AnswerPermission { .. } => vec![permission],
+        Effect::AnswerBrake { stop, .. } => vec![brake, format!("brake {stop}")],
         Effect::TakeCheckpoint { by, asked, .. } => {
             vec![take, format!("checkpoint {:?} by {by:?}", asked.depth)]
         }

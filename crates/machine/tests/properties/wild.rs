@@ -172,6 +172,10 @@ pub(crate) fn event(dice: &mut Dice, sessions: u32) -> Event {
         8 => Event::DoneClaimed { text: "d".to_owned() },
         9 => Event::TimerFired { timer: dice.pick(&timers), quiet_ms: u64::from(dice.roll(200_000)) },
         10 => Event::StopAsked { how: dice.pick(&[StopHow::Gently, StopHow::AtOnce]) },
+        12 => {
+            let (request, tool) = ("w".to_owned(), "x".to_owned());
+            Event::BrakeAsked { session, request, tool, chars: u64::from(dice.roll(1_000_000)) }
+        }
         11 => Event::RunStarted { spec: Box::new(spec(dice, 5)) },
         _ => Event::Agent { session, event: agent_event(dice) },
     }

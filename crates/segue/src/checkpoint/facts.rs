@@ -39,6 +39,8 @@ pub(crate) struct Situation {
     pub(crate) gates: Vec<GateResult>,
     pub(crate) notes: Vec<Note>,
     pub(crate) tools: Vec<ToolDone>,
+    /// Those of them that the last checkpoint cannot hold.
+    pub(crate) since: Vec<ToolDone>,
     /// The last checkpoint, by id.
     pub(crate) previous: Option<String>,
 }
@@ -65,6 +67,7 @@ impl Situation {
             gates: view.gates.values().cloned().collect(),
             notes: view.notes.clone(),
             tools: view.tools_done.clone(),
+            since: view.tools_since.clone(),
             previous: view.checkpoint.as_ref().map(|c| c.id.clone()),
         })
     }
@@ -73,6 +76,12 @@ impl Situation {
     pub(crate) fn gate_lines(&self) -> Vec<String> {
         let line = |g: &GateResult| format!("{}: {}", g.gate, if g.passed { "green" } else { "red" });
         self.gates.iter().map(line).collect()
+    }
+
+    /// Tool calls that ended well after the checkpoint was begun.
+    pub(crate) fn since_lines(&self) -> Vec<String> {
+        let ended: Vec<&str> = self.since.iter().filter(|t| t.ok).map(|t| t.title.as_str()).collect();
+        cut_list(&ended, FILES_LISTED)
     }
 
     /// The worker's notes, oldest first.
@@ -103,6 +112,7 @@ impl Workplace {
             added => list(facts.map(|f| &f.added)),
             modified => list(facts.map(|f| &f.modified)),
             deleted => list(facts.map(|f| &f.deleted)),
+            since => situation.since_lines(),
             gates => situation.gate_lines(),
             notes => situation.note_lines(),
         };

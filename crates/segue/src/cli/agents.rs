@@ -40,6 +40,8 @@ fn entry(at: &Place, workdir: &Path, name: &str, kind: AgentKind, command: &[Str
     let (driven, gauge) = match kind {
         AgentKind::Acp => ("acp", "reported by the agent where it does, else estimated"),
         AgentKind::Command => ("command", "estimated from what is sent and printed"),
+        AgentKind::Claude => ("stream", "exact, from each model call"),
+        AgentKind::Codex => ("server", "exact, from each model call"),
     };
     if at.json {
         let doc = serde_json::json!({

@@ -83,6 +83,12 @@ pub(super) enum Command {
         #[arg(trailing_var_arg = true)]
         text: Vec<String>,
     },
+    /// What agents' own hooks call
+    #[command(hide = true)]
+    Hook {
+        #[command(subcommand)]
+        which: Hook,
+    },
     /// The agent of the demo and the tests
     #[command(hide = true)]
     ScriptedAgent {
@@ -90,6 +96,15 @@ pub(super) enum Command {
         #[arg(long)]
         script: PathBuf,
     },
+}
+
+/// `segue hook …`
+#[derive(Debug, Subcommand)]
+pub(super) enum Hook {
+    /// A tool has ended
+    AfterTool,
+    /// The agent is about to compact its context
+    BeforeCompaction,
 }
 
 /// `segue config …`

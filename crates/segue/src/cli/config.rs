@@ -49,7 +49,12 @@ fn keys(at: &Place) -> u8 {
             let doc = serde_json::json!({ "key": key.path, "takes": kind, "about": key.about, "env": env });
             out::line(&doc.to_string());
         } else {
-            out::line(&format!("{}\n    {}{}", key.path, key.about, if env.is_empty() { String::new() } else { format!(" ({})", env.join(", ")) }));
+            out::line(&format!(
+                "{}\n    {}{}",
+                key.path,
+                key.about,
+                if env.is_empty() { String::new() } else { format!(" ({})", env.join(", ")) }
+            ));
         }
     }
     0

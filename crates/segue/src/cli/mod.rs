@@ -7,6 +7,7 @@ mod config;
 mod demo;
 mod doctor;
 mod failure;
+mod hook;
 mod log;
 mod note;
 mod open;
@@ -25,6 +26,8 @@ use clap::Parser;
 
 use args::{Args, Command};
 use failure::Failure;
+
+use crate::driver::Message;
 
 /// Runs the program and says how it ended.
 pub(crate) fn main() -> ExitCode {
@@ -59,8 +62,9 @@ fn dispatch(args: Args) -> Result<u8, Failure> {
         Command::Doctor => doctor::doctor(&at),
         Command::Config { what } => config::config(&at, &what),
         Command::Demo(demo) => demo::demo(&at, &demo),
-        Command::Progress { text } => note::note(crate::driver::NoteKind::Progress, &text),
-        Command::Done { text } => note::note(crate::driver::NoteKind::Done, &text),
+        Command::Progress { text } => note::note(|text| Message::Progress { text }, &text),
+        Command::Done { text } => note::note(|text| Message::Done { text }, &text),
+        Command::Hook { which } => hook::hook(&which),
         Command::ScriptedAgent { script } => scripted::scripted(&script),
     }
 }

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::failure::Failure;
 use super::out;
-use crate::driver::{NoteKind, send_note};
+use crate::driver::{Message, say_to_run};
 
 /// Leaves a note with the run that this process belongs to.
-pub(super) fn note(kind: NoteKind, words: &[String]) -> Result<u8, Failure> {
+pub(super) fn note(make: impl FnOnce(String) -> Message, words: &[String]) -> Result<u8, Failure> {
     let (Ok(socket), Ok(token)) = (std::env::var("SEGUE_SOCKET"), std::env::var("SEGUE_TOKEN")) else {
         return Err(Failure::usage(
             "this is for a worker inside a run: SEGUE_SOCKET and SEGUE_TOKEN are not set",
@@ -17,7 +17,7 @@ pub(super) fn note(kind: NoteKind, words: &[String]) -> Result<u8, Failure> {
     if text.trim().is_empty() {
         return Err(Failure::usage("the note is empty"));
     }
-    send_note(Path::new(&socket), &token, kind, &text)
+    say_to_run(Path::new(&socket), &token, make(text))
         .map_err(|error| Failure::failed(format!("the run could not be reached: {error}")))?;
     out::line("noted");
     Ok(0)

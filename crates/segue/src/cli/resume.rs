@@ -39,13 +39,25 @@ pub(super) fn resume(at: &Place, args: &Resume) -> Result<u8, Failure> {
     let verified = spec.require_verified;
     let place = open::workplace(store, &row.id, repo, &settings)?;
     tree::adopt()?;
-    let orphans = process::sweep_marked(&format!("{}={}", process::RUN_MARK, row.id), Duration::from_secs(1));
+    let orphans = end_orphans(&row.id, machine.view());
     journal.append(&row.id, &[], Some("running".into()))?;
     let book = Book::new(journal, &row.id, last);
     let first = Event::RunResumed { orphans, spec: changed.map(Box::new), same_session: args.same_session };
     let outcome = drive(move || Driver::new(place, settings.agents, machine, book, face), first)?;
     drop(lock);
     Ok(outcome.exit_code(verified))
+}
+
+/// Ends what is left of a run whose process is dead: the agent itself, and everything that carries the run's mark.
+pub(super) fn end_orphans(run: &str, view: &View) -> u32 {
+    let grace = Duration::from_secs(1);
+    let agent = view.session.as_ref().and_then(|s| s.pid).map(|(pid, start)| tree::Proc { pid, start });
+    let family = agent.filter(|a| tree::is_alive(a.pid, a.start)).map_or_else(Vec::new, |agent| {
+        let mut family = tree::descendants(agent.pid);
+        family.push(agent);
+        family
+    });
+    tree::end(&family, grace) + process::sweep_marked(&format!("{}={run}", process::RUN_MARK), grace)
 }
 
 fn choose(at: &Place, reader: &Reader, id: Option<&str>) -> Result<RunRow, Failure> {

@@ -11,10 +11,12 @@ use super::args::Run;
 use super::failure::Failure;
 use super::open::{self, Place};
 use super::out;
+use super::resume::end_orphans;
 use crate::clock;
 use crate::config::Settings;
 use crate::driver::{Book, Driver, Face, Look};
 use crate::git::Repo;
+use crate::history;
 use crate::process::lock::Lock;
 use crate::process::tree;
 use crate::store::Store;
@@ -45,6 +47,7 @@ pub(super) fn start(
     let run = new_id();
     let _lock = Lock::take(&store.dir(), &run)?;
     let mut journal = Journal::open(&store.journal())?;
+    end_dead_runs(&journal)?;
     let place = open::workplace(store, &run, repo, settings)?;
     let spec = spec(settings, task, place.repo.as_ref(), place.store.workdir());
     journal.create_run(&RunRow {
@@ -64,6 +67,16 @@ pub(super) fn start(
     let outcome =
         drive(move || Driver::new(place, settings.agents.clone(), Machine::default(), book, face), first)?;
     Ok((run, outcome.exit_code(verified)))
+}
+
+// Whoever holds the lock knows that every other run here is dead; an agent of theirs must not work beside ours.
+fn end_dead_runs(journal: &Journal) -> Result<(), Failure> {
+    for row in journal.view().runs()?.iter().filter(|row| row.status == "running") {
+        // A journal that another version wrote is no reason to refuse; its mark still finds its processes.
+        let past = history::read(journal.view(), &row.id, 0).unwrap_or_default();
+        end_orphans(&row.id, history::replay(&past, |_, _, _| {}).view());
+    }
+    Ok(())
 }
 
 /// Drives a run on this thread until it is over.

@@ -77,6 +77,8 @@ pub(crate) fn one(layers: &Layers, name: &str, from: &Origin) -> Result<AgentSet
         .ok_or_else(|| unknown(layers, name, from))?;
     let kind = match text(get("kind")).as_deref() {
         Some("command") => AgentKind::Command,
+        Some("claude") => AgentKind::Claude,
+        Some("codex") => AgentKind::Codex,
         Some(_) => AgentKind::Acp,
         None => known.map(|k| k.kind).ok_or_else(|| {
             let at = get("command").map_or(from, |entry| &entry.from);

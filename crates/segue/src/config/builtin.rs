@@ -15,8 +15,10 @@ pub(crate) struct Builtin {
 
 /// Every agent that segue knows by name.
 pub(crate) const KNOWN: &[Builtin] = &[
-    acp("claude", &["claude-agent-acp"]),
-    acp("codex", &["codex-acp"]),
+    Builtin { name: "claude", kind: AgentKind::Claude, command: &["claude"] },
+    Builtin { name: "codex", kind: AgentKind::Codex, command: &["codex"] },
+    acp("claude-acp", &["claude-agent-acp"]),
+    acp("codex-acp", &["codex-acp"]),
     acp("gemini", &["gemini", "--acp"]),
     acp("goose", &["goose", "acp"]),
     acp("opencode", &["opencode", "acp"]),

@@ -228,7 +228,7 @@ fn known_agents_need_no_configuration() {
         let settings = Given::default().env("SEGUE_AGENT", known.name).settings();
         assert_eq!(
             (settings.agents[0].kind, settings.agents[0].command.len()),
-            (AgentKind::Acp, known.command.len())
+            (known.kind, known.command.len())
         );
     }
 }
@@ -335,7 +335,7 @@ fn roles_bring_their_agents_and_prompts_their_files() {
     assert!(project(file).errors().contains("\"nope\""));
     let file = file.replace(", \"nope\"", "") + "[prompts]\ncontinuation = \"p.md\"\n";
     let settings = project(&file).settings();
-    assert_eq!(settings.roles["backend"].agents[0].command, ["codex-acp"]);
+    assert_eq!(settings.roles["backend"].agents[0].command, ["codex"]);
     assert_eq!(settings.roles["backend"].sections, ["API"]);
     assert_eq!(settings.prompts["continuation"], "p.md");
 }

@@ -36,3 +36,4 @@ pub(crate) use problem::ConfigErrors;
 pub(crate) use resolve::resolve;
 pub(crate) use settings::{AgentKind, AgentSettings, PromptBy, Settings};
 pub(crate) use show::{show, to_json};
+pub(crate) use value::Permissions;

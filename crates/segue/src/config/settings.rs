@@ -67,6 +67,10 @@ pub(crate) enum AgentKind {
     Acp,
     /// One command a session; what it prints is its answer.
     Command,
+    /// Claude Code's own stream.
+    Claude,
+    /// Codex's app-server.
+    Codex,
 }
 
 /// How a command agent takes its prompt.

@@ -30,6 +30,8 @@ pub(super) struct Launch {
     pub(super) workdir: PathBuf,
     pub(super) output: PathBuf,
     pub(super) errors: PathBuf,
+    /// How long it may take to end by itself after its input was closed.
+    pub(super) grace: Option<Duration>,
     /// The session's mark in the environment of everything it starts.
     pub(super) mark: String,
 }
@@ -89,7 +91,7 @@ pub(super) fn spawn(launch: Launch, session: u32, to: mpsc::Sender<Input>) -> io
     tokio::spawn(write_input(stdin, bytes));
     let reader = tokio::spawn(read_output(stdout, output, session, to.clone()));
     tokio::spawn(async move {
-        let exit = end_of(&mut child, pid, orders).await;
+        let exit = end_of(&mut child, pid, launch.grace.unwrap_or(CLOSE_GRACE), orders).await;
         drop(own);
         // Whatever outlived the agent may hold its output open: end it before waiting for the last words.
         let entry = format!("{}={}", process::SESSION_MARK, launch.mark);
@@ -135,13 +137,18 @@ async fn read_output(mut stdout: ChildStdout, mut kept: File, session: u32, to: 
     }
 }
 
-async fn end_of(child: &mut Child, pid: u32, mut orders: mpsc::UnboundedReceiver<Control>) -> Option<i32> {
+async fn end_of(
+    child: &mut Child,
+    pid: u32,
+    grace: Duration,
+    mut orders: mpsc::UnboundedReceiver<Control>,
+) -> Option<i32> {
     let order = tokio::select! {
         status = child.wait() => return status.ok().and_then(|s| s.code()),
         order = orders.recv() => order.unwrap_or(Control::Kill),
     };
     if order == Control::Close {
-        let patience = tokio::time::sleep(CLOSE_GRACE);
+        let patience = tokio::time::sleep(grace);
         tokio::select! {
             status = child.wait() => return status.ok().and_then(|s| s.code()),
             Some(Control::Kill) = orders.recv() => {}

@@ -23,6 +23,7 @@ impl Driver {
             Effect::AnswerPermission { session, request, allow } => {
                 self.with_adapter(session, |adapter, io| adapter.act(Act::Permission { request, allow }, io));
             }
+            Effect::AnswerBrake { request, stop } => self.socket.answer(&request, stop),
             Effect::TakeCheckpoint { session, asked, by, answer, commit } => {
                 self.take_checkpoint(seq, session, asked, by, answer, commit);
             }

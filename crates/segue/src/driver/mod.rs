@@ -6,8 +6,8 @@ mod book;
 mod child;
 mod effects;
 mod face;
-mod notes;
 mod session;
+mod socket;
 mod timers;
 
 use std::collections::VecDeque;
@@ -25,11 +25,11 @@ use crate::config::AgentSettings;
 
 pub(crate) use book::Book;
 pub(crate) use face::{Face, Look, width as screen_width};
-pub(crate) use notes::{NoteKind, send as send_note};
+pub(crate) use socket::{Message, send as say_to_run};
 
 use child::News;
-use notes::Listener;
 use session::Live;
+use socket::Listener;
 use timers::Timers;
 
 /// Events that cause nothing are stored together, at the latest after this time.
@@ -73,7 +73,7 @@ pub(crate) struct Driver {
     queue: VecDeque<Event>,
     inbox: mpsc::Receiver<Input>,
     sender: mpsc::Sender<Input>,
-    notes: Listener,
+    socket: Listener,
     gates: Option<tokio::task::JoinHandle<()>>,
     outcome: Option<Outcome>,
     crash: Option<u64>,
@@ -89,8 +89,8 @@ impl Driver {
         face: Face,
     ) -> Result<Self, DriverError> {
         let (sender, inbox) = mpsc::channel(256);
-        let notes = Listener::open(&place.run)
-            .map_err(|source| DriverError::System { what: "notes socket", source })?;
+        let socket = Listener::open(&place.run)
+            .map_err(|source| DriverError::System { what: "the run's socket", source })?;
         Ok(Self {
             place: Arc::new(place),
             agents,
@@ -102,7 +102,7 @@ impl Driver {
             queue: VecDeque::new(),
             inbox,
             sender,
-            notes,
+            socket,
             gates: None,
             outcome: None,
             crash: std::env::var("SEGUE_CRASH_AFTER").ok().and_then(|v| v.parse().ok()),
@@ -120,7 +120,7 @@ impl Driver {
         if let Some(gates) = self.gates.take() {
             gates.abort();
         }
-        self.notes.close();
+        self.socket.close();
         ended
     }
 
@@ -140,7 +140,7 @@ impl Driver {
                 _ = terminate.recv() => self.stop_asked(),
                 _ = hang_up.recv() => self.stop_asked(),
                 timer = self.timers.next() => self.timer_fired(timer),
-                note = self.notes.next() => self.queue.extend(note),
+                said = self.socket.next() => self.queue.extend(said),
                 Some(input) = self.inbox.recv() => self.input(input),
                 () = tokio::time::sleep(GROUP), if group => self.flush()?,
             }

@@ -3,13 +3,15 @@
 use std::time::Instant;
 
 use segue_agents::acp::Acp;
+use segue_agents::claude::{self, Claude};
+use segue_agents::codex::{self, Codex};
 use segue_agents::command::Command;
 use segue_agents::{Act, Adapter, Io};
 use segue_machine::{EndHow, Event};
 
-use super::child::{self, Control, Handle, Launch, News};
 use super::Driver;
-use crate::config::{AgentKind, AgentSettings, PromptBy};
+use super::child::{self, Control, Handle, Launch, News};
+use crate::config::{AgentKind, AgentSettings, Permissions, PromptBy};
 use crate::process;
 
 /// The session at work.
@@ -41,11 +43,7 @@ impl Driver {
             let why = format!("agent {agent} is not configured any more");
             return self.queue.push_back(Event::SessionNotStarted { session: n, why });
         };
-        let workdir = self.place.store.workdir().display().to_string();
-        let adapter: Box<dyn Adapter> = match settings.kind {
-            AgentKind::Acp => Box::new(Acp::new(workdir, conversation)),
-            AgentKind::Command => Box::new(Command::default()),
-        };
+        let adapter = self.adapter(&settings, conversation);
         let waits = adapter.starts_with_prompt();
         self.live = Some(Live { n, agent: settings, adapter, process: None, heard: Instant::now() });
         if waits || self.spawn(n, None) {
@@ -53,10 +51,40 @@ impl Driver {
         }
     }
 
+    fn adapter(&self, settings: &AgentSettings, conversation: Option<String>) -> Box<dyn Adapter> {
+        let cwd = self.place.store.workdir().display().to_string();
+        let replaces = self.machine.view().spec.as_ref().is_some_and(|s| s.policy.replaces());
+        let model = settings.spec.model.clone();
+        let bypass = settings.permissions == Permissions::Bypass;
+        let hook = |which: &str| {
+            let program = std::env::current_exe().ok().filter(|_| replaces)?;
+            Some(format!("'{}' hook {which}", program.display()))
+        };
+        match settings.kind {
+            AgentKind::Acp => Box::new(Acp::new(cwd, conversation)),
+            AgentKind::Command => Box::new(Command::default()),
+            AgentKind::Claude => Box::new(Claude::new(claude::Options {
+                resume: conversation.is_some(),
+                conversation: conversation.unwrap_or_else(|| uuid::Uuid::new_v4().to_string()),
+                model,
+                permission: if bypass { claude::Permission::Bypass } else { claude::Permission::Ask },
+                no_compaction: replaces,
+                hook: hook("after-tool"),
+            })),
+            AgentKind::Codex => Box::new(Codex::new(codex::Options {
+                cwd,
+                resume: conversation,
+                model,
+                bypass,
+                compaction_guard: hook("before-compaction"),
+            })),
+        }
+    }
+
     // Whether there is a process now.
     fn spawn(&mut self, n: u32, prompt: Option<&str>) -> bool {
         let Some(live) = self.live.as_ref().filter(|l| l.n == n) else { return false };
-        let launch = self.launch(n, &live.agent, prompt);
+        let launch = self.launch(n, live, prompt);
         let program = launch.command.first().cloned().unwrap_or_default();
         match child::spawn(launch, n, self.sender.clone()) {
             Ok(handle) => {
@@ -80,22 +108,27 @@ impl Driver {
         }
     }
 
-    fn launch(&self, n: u32, agent: &AgentSettings, prompt: Option<&str>) -> Launch {
-        let mut command: Vec<String> = agent.command.iter().chain(&agent.args).cloned().collect();
+    fn launch(&self, n: u32, live: &Live, prompt: Option<&str>) -> Launch {
+        let (agent, extras) = (&live.agent, live.adapter.extras());
+        let mut command: Vec<String> =
+            agent.command.iter().chain(&extras.args).chain(&agent.args).cloned().collect();
         if let Some(prompt) = prompt.filter(|_| agent.prompt_by == PromptBy::Argument) {
             command.push(prompt.to_owned());
         }
         let run = &self.place.run;
         let mut env: Vec<(String, String)> = agent.env.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+        let grace = extras.grace_ms.map(std::time::Duration::from_millis);
+        env.extend(extras.env);
         env.push((process::RUN_MARK.to_owned(), run.clone()));
-        env.push(("SEGUE_SOCKET".to_owned(), self.notes.path().display().to_string()));
-        env.push(("SEGUE_TOKEN".to_owned(), self.notes.token().to_owned()));
+        env.push(("SEGUE_SOCKET".to_owned(), self.socket.path().display().to_string()));
+        env.push(("SEGUE_TOKEN".to_owned(), self.socket.token().to_owned()));
         Launch {
             command,
             env,
             workdir: self.place.store.workdir().to_owned(),
             output: self.place.store.output(run, n),
             errors: self.place.store.errors(run, n),
+            grace,
             mark: format!("{run}.{n}"),
         }
     }

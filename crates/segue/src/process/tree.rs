@@ -61,7 +61,6 @@ pub(crate) fn marked(mark: &str) -> Vec<Proc> {
 }
 
 /// Every process below this one.
-#[cfg(test)]
 pub(crate) fn descendants(pid: u32) -> Vec<Proc> {
     let lines = table::lines();
     let below = below(&lines, BTreeSet::from([pid]));

@@ -12,6 +12,7 @@ fn commits(scene: &Scenario) -> Vec<bool> {
         | Effect::AskCheckpoint { .. }
         | Effect::TellAgent { .. }
         | Effect::AnswerPermission { .. }
+        | Effect::AnswerBrake { .. }
         | Effect::WriteHandoffFile { .. }
         | Effect::EndSession { .. }
         | Effect::SetTimer { .. }

@@ -62,6 +62,7 @@ pub(super) fn name(effect: &Effect) -> &'static str {
         Effect::AskCheckpoint { .. } => "ask",
         Effect::TellAgent { .. } => "tell",
         Effect::AnswerPermission { .. } => "permission",
+        Effect::AnswerBrake { .. } => "brake",
         Effect::TakeCheckpoint { .. } => "take",
         Effect::SaveWork { .. } => "save",
         Effect::WriteHandoffFile { .. } => "handoff file",
@@ -336,6 +337,7 @@ impl Scenario {
             }
             Effect::TellAgent { .. }
             | Effect::AnswerPermission { .. }
+            | Effect::AnswerBrake { .. }
             | Effect::WriteHandoffFile { .. }
             | Effect::Announce(_)
             | Effect::Finish(_) => {}

@@ -1,0 +1,68 @@
+//! How Claude Code is started: flags and settings for this run only. The user's own files are never edited.
+
+use serde_json::{Value, json};
+
+use crate::Extras;
+
+/// What the agent may do without asking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Permission {
+    /// Every request comes to segue.
+    Ask,
+    /// Its permission checks are switched off, because the user said so.
+    Bypass,
+}
+
+/// What a conversation is started with.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The conversation's id, a UUID.
+    pub conversation: String,
+    /// Take this conversation up again instead of beginning it.
+    pub resume: bool,
+    /// The model, if the user chose one.
+    pub model: Option<String>,
+    /// What it may do.
+    pub permission: Permission,
+    /// Switch its own compaction off, because the policy may replace the session.
+    pub no_compaction: bool,
+    /// The command that its hook runs after each tool, if the brake is wanted.
+    pub hook: Option<String>,
+}
+
+impl Options {
+    /// The flags that belong to these options.
+    pub(super) fn extras(&self) -> Extras {
+        let mut args: Vec<String> = ["-p", "--input-format", "stream-json", "--output-format", "stream-json"]
+            .into_iter()
+            .chain(["--verbose", "--include-partial-messages"])
+            .map(str::to_owned)
+            .collect();
+        let conversation = if self.resume { "--resume" } else { "--session-id" };
+        args.extend([conversation.to_owned(), self.conversation.clone()]);
+        if let Some(model) = &self.model {
+            args.extend(["--model".to_owned(), model.clone()]);
+        }
+        match self.permission {
+            Permission::Bypass => args.push("--dangerously-skip-permissions".to_owned()),
+            Permission::Ask => args.extend(["--permission-prompt-tool".to_owned(), "stdio".to_owned()]),
+        }
+        if let Some(settings) = self.settings() {
+            args.extend(["--settings".to_owned(), settings.to_string()]);
+        }
+        Extras { args, ..Extras::default() }
+    }
+
+    fn settings(&self) -> Option<Value> {
+        let mut settings = serde_json::Map::new();
+        if self.no_compaction {
+            settings.insert("autoCompactEnabled".to_owned(), json!(false));
+        }
+        if let Some(command) = &self.hook {
+            let hook = json!({ "type": "command", "command": command, "timeout": 10 });
+            settings
+                .insert("hooks".to_owned(), json!({ "PostToolUse": [{ "matcher": "*", "hooks": [hook] }] }));
+        }
+        (!settings.is_empty()).then_some(Value::Object(settings))
+    }
+}

@@ -1,0 +1,230 @@
+//! Claude Code, long-lived, with stream-json in and out.
+//!
+//! The gauge is the last call of the main thread: its prompt side as the stream begins, its answer as the stream ends.
+//! A request for a checkpoint is a message with priority "now": the running tool finishes, the turn ends, the message runs
+//! next. The end of input does not stop a turn, so a turn is interrupted before the input is closed.
+
+mod launch;
+mod result;
+mod stream;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use segue_machine::{AgentEvent, Capabilities};
+use serde_json::{Value, json};
+
+use crate::{Act, Adapter, Extras, Io, readable};
+
+pub use launch::{Options, Permission};
+
+/// What a message to the agent was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sent {
+    Turn,
+    Ask,
+}
+
+/// How far the space below the window reaches that Claude Code keeps for itself when it may not compact.
+const BLOCKED: u64 = 23_000;
+/// The longest text of one turn that is kept.
+const KEPT_TEXT: usize = 1 << 20;
+
+/// One Claude Code conversation.
+#[derive(Debug)]
+pub struct Claude {
+    options: Options,
+    count: u64,
+    ready: bool,
+    /// Messages that have not come to an end, oldest first.
+    sent: VecDeque<Sent>,
+    call: Option<Call>,
+    /// Calls whose usage came with the stream, so that their messages need not be read for it.
+    metered: BTreeSet<String>,
+    side: BTreeSet<String>,
+    tools: BTreeMap<String, String>,
+    background: BTreeSet<String>,
+    permissions: BTreeMap<String, Value>,
+    text: String,
+    chars: u64,
+}
+
+/// The prompt side of a call whose answer still streams.
+#[derive(Debug, Clone)]
+struct Call {
+    id: String,
+    input: u64,
+    cache_read: u64,
+    cache_write: u64,
+}
+
+impl Claude {
+    /// A conversation as the options say.
+    pub fn new(options: Options) -> Self {
+        Self {
+            options,
+            count: 0,
+            ready: false,
+            sent: VecDeque::new(),
+            call: None,
+            metered: BTreeSet::new(),
+            side: BTreeSet::new(),
+            tools: BTreeMap::new(),
+            background: BTreeSet::new(),
+            permissions: BTreeMap::new(),
+            text: String::new(),
+            chars: 0,
+        }
+    }
+
+    fn next_id(&mut self) -> String {
+        self.count += 1;
+        // A UUID of this conversation's own, without chance: its first groups and a counter.
+        let head = self.options.conversation.get(..24).unwrap_or("00000000-0000-4000-8000-");
+        format!("{head}{:012x}", self.count)
+    }
+
+    fn message(&mut self, text: &str, priority: &str, io: &mut Io) {
+        let uuid = self.next_id();
+        let message = json!({
+            "type": "user",
+            "message": { "role": "user", "content": text },
+            "parent_tool_use_id": null,
+            "session_id": "",
+            "uuid": uuid,
+            "priority": priority,
+        });
+        write(&message, io);
+    }
+
+    fn control(&mut self, request: &Value, io: &mut Io) {
+        let id = self.next_id();
+        write(&json!({ "type": "control_request", "request_id": id, "request": request }), io);
+    }
+
+    /// The window that the CLI believes in is only worth something when it knows the model.
+    fn usage_answer(&mut self, answer: &Value, io: &mut Io) {
+        if std::mem::replace(&mut self.ready, true) {
+            return;
+        }
+        let known =
+            answer.pointer("/autoCompactThresholdSource").and_then(Value::as_str) != Some("unknown-model");
+        let window = answer.get("maxTokens").and_then(Value::as_u64).filter(|w| *w > 0 && known);
+        let threshold = answer.get("autoCompactThreshold").and_then(Value::as_u64).filter(|t| *t > 0);
+        let compacts = answer.get("isAutoCompactEnabled").and_then(Value::as_bool).unwrap_or(false);
+        let ceiling = if compacts { threshold } else { window.and_then(|w| w.checked_sub(BLOCKED)) };
+        let model = answer.get("model").and_then(Value::as_str).map(str::to_owned);
+        self.say_ready(model, window, ceiling, io);
+    }
+
+    fn say_ready(&self, model: Option<String>, window: Option<u64>, ceiling: Option<u64>, io: &mut Io) {
+        io.events.push(AgentEvent::Ready {
+            conversation: self.options.conversation.clone(),
+            model: model.or_else(|| self.options.model.clone()),
+            window,
+            ceiling,
+            can: Capabilities { ask: true, follow_up: true, usage: true },
+        });
+    }
+
+    fn control_response(&mut self, line: &Value, io: &mut Io) {
+        let response = &line["response"];
+        let answer = &response["response"];
+        if response["subtype"] == "success" && answer.get("maxTokens").is_some() {
+            self.usage_answer(answer, io);
+        } else if response["subtype"] == "error" && !std::mem::replace(&mut self.ready, true) {
+            self.say_ready(None, None, None, io);
+        }
+    }
+
+    fn control_request(&mut self, line: &Value, io: &mut Io) {
+        let id = line["request_id"].as_str().unwrap_or_default().to_owned();
+        let request = &line["request"];
+        if request["subtype"] != "can_use_tool" {
+            let error = json!({ "subtype": "error", "request_id": id, "error": "segue does not offer this" });
+            return write(&json!({ "type": "control_response", "response": error }), io);
+        }
+        let kind = request["tool_name"].as_str().unwrap_or("tool").to_owned();
+        let title = stream::title(&kind, &request["input"]);
+        self.permissions.insert(id.clone(), request["input"].clone());
+        io.events.push(AgentEvent::PermissionAsked { request: id, kind, title });
+    }
+
+    fn permit(&mut self, id: &str, allow: bool, io: &mut Io) {
+        let Some(input) = self.permissions.remove(id) else { return };
+        let answer = if allow {
+            json!({ "behavior": "allow", "updatedInput": input })
+        } else {
+            json!({ "behavior": "deny", "message": "not allowed in this unattended run; go on without it" })
+        };
+        let response = json!({ "subtype": "success", "request_id": id, "response": answer });
+        write(&json!({ "type": "control_response", "response": response }), io);
+    }
+
+    fn object(&mut self, line: &Value, io: &mut Io) {
+        let main = line.get("parent_tool_use_id").is_none_or(Value::is_null);
+        match line["type"].as_str().unwrap_or_default() {
+            "stream_event" if main => self.stream_event(&line["event"], io),
+            "assistant" => self.assistant(line, main, io),
+            "user" if main => self.user(&line["message"], io),
+            "system" => self.system(line, io),
+            "result" => self.result(line, io),
+            "control_response" => self.control_response(line, io),
+            "control_request" => self.control_request(line, io),
+            _ => {}
+        }
+    }
+}
+
+impl Adapter for Claude {
+    fn open(&mut self, io: &mut Io) {
+        self.control(&json!({ "subtype": "get_context_usage" }), io);
+    }
+
+    fn line(&mut self, line: &[u8], io: &mut Io) {
+        for value in serde_json::Deserializer::from_slice(line).into_iter::<Value>() {
+            match value {
+                Ok(Value::Array(lines)) => lines.iter().for_each(|line| self.object(line, io)),
+                Ok(line) if line.is_object() => self.object(&line, io),
+                _ => return io.events.push(readable(line)),
+            }
+        }
+    }
+
+    fn act(&mut self, act: Act, io: &mut Io) {
+        match act {
+            Act::Prompt(text) => {
+                self.sent.push_back(Sent::Turn);
+                self.message(&text, "next", io);
+            }
+            Act::Ask(text) => {
+                self.sent.push_back(Sent::Ask);
+                self.message(&text, "now", io);
+            }
+            Act::Tell(text) => self.message(&text, "next", io),
+            Act::Permission { request, allow } => self.permit(&request, allow, io),
+            Act::Close => {
+                if !self.sent.is_empty() {
+                    self.control(&json!({ "subtype": "interrupt" }), io);
+                }
+                io.close = true;
+            }
+        }
+    }
+
+    fn exited(&mut self, _exit: Option<i32>, io: &mut Io) {
+        self.flush(io);
+    }
+
+    fn extras(&self) -> Extras {
+        self.options.extras()
+    }
+}
+
+fn write(message: &Value, io: &mut Io) {
+    io.write.extend_from_slice(message.to_string().as_bytes());
+    io.write.push(b'\n');
+}
+
+#[cfg(test)]
+#[path = "claude_tests.rs"]
+mod tests;

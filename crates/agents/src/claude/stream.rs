@@ -1,0 +1,177 @@
+//! What Claude Code says while it works: usage, text, tools, compaction.
+
+use segue_machine::checkpoint::cut_chars;
+use segue_machine::{AgentEvent, Reading, Scope};
+use serde_json::Value;
+
+use super::{Call, Claude, KEPT_TEXT};
+use crate::Io;
+
+impl Claude {
+    pub(super) fn stream_event(&mut self, event: &Value, io: &mut Io) {
+        match event["type"].as_str().unwrap_or_default() {
+            "message_start" => {
+                let message = &event["message"];
+                self.call = Some(Call {
+                    id: message["id"].as_str().unwrap_or_default().to_owned(),
+                    input: count(&message["usage"]["input_tokens"]),
+                    cache_read: count(&message["usage"]["cache_read_input_tokens"]),
+                    cache_write: count(&message["usage"]["cache_creation_input_tokens"]),
+                });
+            }
+            "message_delta" => self.call_ended(&event["usage"], io),
+            _ => {}
+        }
+    }
+
+    // The answer's tokens stand in the last delta; some servers repeat the prompt side there, corrected.
+    fn call_ended(&mut self, usage: &Value, io: &mut Io) {
+        let Some(call) = self.call.take() else { return };
+        let either = |name: &str, before: u64| usage[name].as_u64().filter(|n| *n > 0).unwrap_or(before);
+        let reading = Reading {
+            call: Some(call.id.clone()),
+            ..Reading::exact(
+                either("input_tokens", call.input),
+                either("cache_read_input_tokens", call.cache_read),
+                either("cache_creation_input_tokens", call.cache_write),
+                count(&usage["output_tokens"]),
+            )
+        };
+        self.flush(io);
+        self.metered.insert(call.id);
+        io.events.push(AgentEvent::UsageRead(reading));
+    }
+
+    pub(super) fn assistant(&mut self, line: &Value, main: bool, io: &mut Io) {
+        let message = &line["message"];
+        // A synthetic message stands for an error; its usage is all zero and says nothing.
+        if message["model"] == "<synthetic>" {
+            return;
+        }
+        let id = message["id"].as_str().unwrap_or_default();
+        if !main {
+            return self.side_call(id, &message["usage"], io);
+        }
+        for block in message["content"].as_array().into_iter().flatten() {
+            self.block(block, io);
+        }
+        let streams = self.call.as_ref().is_some_and(|call| call.id == id);
+        if !streams && !self.metered.contains(id) && message["usage"].is_object() {
+            self.flush(io);
+            io.events.push(AgentEvent::UsageRead(reading(id, &message["usage"])));
+        }
+    }
+
+    // A sub-agent has a window of its own; only what it spends is of interest.
+    fn side_call(&mut self, id: &str, usage: &Value, io: &mut Io) {
+        if self.side.insert(id.to_owned()) {
+            io.events.push(AgentEvent::UsageRead(Reading { scope: Scope::Side, ..reading(id, usage) }));
+        }
+    }
+
+    fn block(&mut self, block: &Value, io: &mut Io) {
+        match block["type"].as_str().unwrap_or_default() {
+            "text" => {
+                let text = block["text"].as_str().unwrap_or_default();
+                self.chars += text.chars().count() as u64;
+                self.text.push_str(text);
+                if self.text.len() > 2 * KEPT_TEXT {
+                    let from = self.text.ceil_char_boundary(self.text.len() - KEPT_TEXT);
+                    self.text.drain(..from);
+                }
+            }
+            "tool_use" => {
+                let (id, name) =
+                    (block["id"].as_str().unwrap_or_default(), block["name"].as_str().unwrap_or_default());
+                self.chars += block["input"].to_string().chars().count() as u64;
+                let title = title(name, &block["input"]);
+                if self.tools.insert(id.to_owned(), title.clone()).is_none() {
+                    self.flush(io);
+                    io.events.push(AgentEvent::ToolStarted { tool: id.to_owned(), title });
+                }
+            }
+            "thinking" => self.chars += block["thinking"].as_str().unwrap_or_default().chars().count() as u64,
+            _ => {}
+        }
+    }
+
+    pub(super) fn user(&mut self, message: &Value, io: &mut Io) {
+        for block in message["content"].as_array().into_iter().flatten() {
+            if block["type"] != "tool_result" {
+                continue;
+            }
+            let id = block["tool_use_id"].as_str().unwrap_or_default();
+            let title = self.tools.remove(id).unwrap_or_default();
+            let ok = block["is_error"] != true;
+            self.flush(io);
+            let chars = content_chars(&block["content"]);
+            io.events.push(AgentEvent::ToolEnded { tool: id.to_owned(), title, ok, chars });
+        }
+    }
+
+    pub(super) fn system(&mut self, line: &Value, io: &mut Io) {
+        let task = || line["task_id"].as_str().unwrap_or_default().to_owned();
+        match line["subtype"].as_str().unwrap_or_default() {
+            "compact_boundary" => {
+                self.flush(io);
+                io.events.push(AgentEvent::Compacted);
+            }
+            "task_started" if line["is_backgrounded"] == true => {
+                let title = line["description"].as_str().unwrap_or("background task").to_owned();
+                if self.background.insert(task()) {
+                    io.events.push(AgentEvent::ToolStarted { tool: task(), title });
+                }
+            }
+            "task_notification" if self.background.remove(&task()) => {
+                let title = line["summary"].as_str().unwrap_or_default().to_owned();
+                io.events.push(AgentEvent::ToolEnded { tool: task(), title, ok: true, chars: 0 });
+            }
+            _ => {}
+        }
+    }
+
+    /// Reports the text that has come together.
+    pub(super) fn flush(&mut self, io: &mut Io) {
+        let chars = std::mem::take(&mut self.chars);
+        if chars > 0 {
+            io.events.push(AgentEvent::TextSaid { chars });
+        }
+    }
+}
+
+/// A tool call in a few words: the tool and the telling part of its input.
+pub(super) fn title(name: &str, input: &Value) -> String {
+    let telling = ["command", "file_path", "path", "pattern", "url", "description", "prompt"];
+    let part = telling.iter().find_map(|key| input[*key].as_str()).unwrap_or_default();
+    let part = cut_chars(part.lines().next().unwrap_or_default(), 160);
+    if part.is_empty() {
+        name.to_owned()
+    } else if name == "Bash" {
+        part
+    } else {
+        format!("{name} {part}")
+    }
+}
+
+fn reading(id: &str, usage: &Value) -> Reading {
+    let exact = Reading::exact(
+        count(&usage["input_tokens"]),
+        count(&usage["cache_read_input_tokens"]),
+        count(&usage["cache_creation_input_tokens"]),
+        count(&usage["output_tokens"]),
+    );
+    Reading { call: Some(id.to_owned()), ..exact }
+}
+
+fn count(value: &Value) -> u64 {
+    value.as_u64().unwrap_or(0)
+}
+
+fn content_chars(content: &Value) -> u64 {
+    let chars = |text: &str| text.chars().count() as u64;
+    if let Some(text) = content.as_str() {
+        return chars(text);
+    }
+    let blocks = content.as_array().into_iter().flatten();
+    blocks.map(|block| block["text"].as_str().map_or_else(|| block.to_string().len() as u64, chars)).sum()
+}

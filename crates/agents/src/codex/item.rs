@@ -1,0 +1,116 @@
+//! What Codex says while it works: usage, text, tools, compaction.
+
+use segue_machine::checkpoint::cut_chars;
+use segue_machine::{AgentEvent, Reading};
+use serde_json::Value;
+
+use super::Codex;
+use crate::Io;
+
+/// Codex reports this share of the window that is configured…
+const REPORTED: u64 = 95;
+/// …and compacts at this share of it.
+const COMPACTS: u64 = 90;
+
+impl Codex {
+    pub(super) fn item_started(&mut self, item: &Value, io: &mut Io) {
+        let Some(title) = tool_title(item) else { return };
+        let id = item["id"].as_str().unwrap_or_default().to_owned();
+        if self.tools.insert(id.clone(), title.clone()).is_none() {
+            self.flush(io);
+            io.events.push(AgentEvent::ToolStarted { tool: id, title });
+        }
+    }
+
+    pub(super) fn item_completed(&mut self, item: &Value, io: &mut Io) {
+        match item["type"].as_str().unwrap_or_default() {
+            "agentMessage" => {
+                let text = item["text"].as_str().unwrap_or_default();
+                self.chars += text.chars().count() as u64;
+                if !self.text.is_empty() {
+                    self.text.push('\n');
+                }
+                self.text.push_str(text);
+            }
+            "reasoning" => self.chars += item["content"].to_string().chars().count() as u64,
+            "contextCompaction" => {
+                self.flush(io);
+                io.events.push(AgentEvent::Compacted);
+            }
+            _ => self.tool_completed(item, io),
+        }
+    }
+
+    fn tool_completed(&mut self, item: &Value, io: &mut Io) {
+        let id = item["id"].as_str().unwrap_or_default();
+        let known = self.tools.remove(id);
+        let Some(title) = known.or_else(|| tool_title(item)) else { return };
+        let ok = !matches!(item["status"].as_str(), Some("failed" | "declined"))
+            && item["exitCode"].as_i64().unwrap_or(0) == 0;
+        let output = item["aggregatedOutput"].as_str().map(|o| o.chars().count());
+        let chars = output.unwrap_or_else(|| item["result"].to_string().len().saturating_sub(4)) as u64;
+        self.flush(io);
+        io.events.push(AgentEvent::ToolEnded { tool: id.to_owned(), title, ok, chars });
+    }
+
+    /// One response's own usage: exact, and before its tools run.
+    pub(super) fn raw_usage(&mut self, params: &Value, io: &mut Io) {
+        self.raw = true;
+        let call = params["responseId"].as_str().map(str::to_owned);
+        self.usage(&params["usage"], call, None, io);
+    }
+
+    /// The same after the tools, with the window. Only the window is news when each response was already read.
+    pub(super) fn token_usage(&mut self, usage: &Value, io: &mut Io) {
+        let reported = usage["modelContextWindow"].as_u64().filter(|w| *w > 0);
+        if self.raw {
+            let Some(reported) = reported else { return };
+            return io.events.push(AgentEvent::UsageRead(Reading {
+                window: Some(reported * 100 / REPORTED),
+                ceiling: Some(reported * COMPACTS / REPORTED),
+                ..Reading::reported(0, None)
+            }));
+        }
+        self.usage(&usage["last"], None, reported, io);
+    }
+
+    // A reading without a prompt side is Codex's own estimate after a compaction or an overflow.
+    fn usage(&mut self, usage: &Value, call: Option<String>, reported: Option<u64>, io: &mut Io) {
+        let count = |name: &str| usage[name].as_u64().unwrap_or(0);
+        let (input, cached) = (count("inputTokens"), count("cachedInputTokens"));
+        if input == 0 {
+            return;
+        }
+        self.flush(io);
+        io.events.push(AgentEvent::UsageRead(Reading {
+            call,
+            window: reported.map(|w| w * 100 / REPORTED),
+            ceiling: reported.map(|w| w * COMPACTS / REPORTED),
+            ..Reading::exact(input.saturating_sub(cached), cached, 0, count("outputTokens"))
+        }));
+    }
+
+    /// Reports the text that has come together.
+    pub(super) fn flush(&mut self, io: &mut Io) {
+        let chars = std::mem::take(&mut self.chars);
+        if chars > 0 {
+            io.events.push(AgentEvent::TextSaid { chars });
+        }
+    }
+}
+
+fn tool_title(item: &Value) -> Option<String> {
+    let word = |name: &str| item[name].as_str().unwrap_or_default();
+    let title = match word("type") {
+        "commandExecution" => word("command").to_owned(),
+        "fileChange" => {
+            let paths = item["changes"].as_array().into_iter().flatten().filter_map(|c| c["path"].as_str());
+            format!("edit {}", paths.collect::<Vec<_>>().join(", "))
+        }
+        "mcpToolCall" | "dynamicToolCall" => word("tool").to_owned(),
+        "collabAgentToolCall" => format!("sub-agent {}", word("prompt")),
+        "webSearch" => format!("search {}", word("query")),
+        _ => return None,
+    };
+    Some(cut_chars(title.lines().next().unwrap_or_default(), 200))
+}

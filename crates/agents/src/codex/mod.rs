@@ -1,0 +1,306 @@
+//! Codex through its app-server: JSON-RPC lines without the version field.
+//!
+//! The gauge is each response's own usage (`rawResponse/completed`), which comes before the tools run; totals of a turn or
+//! thread are sums and are not read. A request for a checkpoint is a steer: the running tool finishes, the next request
+//! carries the message, and the turn ends with the answer.
+
+mod item;
+mod turn;
+
+use std::collections::BTreeMap;
+
+use segue_machine::{AgentEvent, AgentFailure, Capabilities, TurnEnd};
+use serde_json::{Value, json};
+
+use crate::{Act, Adapter, Extras, Io, readable};
+
+/// What a conversation is started with.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The work tree.
+    pub cwd: String,
+    /// An old thread to take up again.
+    pub resume: Option<String>,
+    /// The model, if the user chose one.
+    pub model: Option<String>,
+    /// Its sandbox and approvals are switched off, because the user said so.
+    pub bypass: bool,
+    /// The command that stops it from compacting, because the policy may replace the session.
+    pub compaction_guard: Option<String>,
+}
+
+/// What an open request was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Call {
+    Initialize,
+    Open,
+    Turn,
+    Steer,
+    Other,
+}
+
+/// What the running turn is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    Turn,
+    Ask,
+}
+
+/// Where a checkpoint request stands that was put to a running turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Steer {
+    /// The turn's id is not known yet.
+    Waiting(String),
+    /// Sent; not yet taken.
+    Sent,
+    /// The turn will end with the answer.
+    Taken,
+}
+
+/// One Codex thread.
+#[derive(Debug)]
+pub struct Codex {
+    options: Options,
+    next_id: u64,
+    calls: BTreeMap<u64, Call>,
+    thread: Option<String>,
+    turn: Option<String>,
+    work: Option<Work>,
+    steer: Option<Steer>,
+    approvals: BTreeMap<String, Value>,
+    tools: BTreeMap<String, String>,
+    text: String,
+    chars: u64,
+    raw: bool,
+}
+
+impl Codex {
+    /// A thread as the options say.
+    pub fn new(options: Options) -> Self {
+        Self {
+            options,
+            next_id: 0,
+            calls: BTreeMap::new(),
+            thread: None,
+            turn: None,
+            work: None,
+            steer: None,
+            approvals: BTreeMap::new(),
+            tools: BTreeMap::new(),
+            text: String::new(),
+            chars: 0,
+            raw: false,
+        }
+    }
+
+    fn call(&mut self, call: Call, method: &str, params: &Value, io: &mut Io) {
+        self.next_id += 1;
+        self.calls.insert(self.next_id, call);
+        write(&json!({ "id": self.next_id, "method": method, "params": params }), io);
+    }
+
+    fn initialized(&mut self, io: &mut Io) {
+        write(&json!({ "method": "initialized", "params": {} }), io);
+        let mut params = json!({ "cwd": self.options.cwd, "experimentalRawEvents": true });
+        if let Some(model) = &self.options.model {
+            params["model"] = json!(model);
+        }
+        if self.options.bypass {
+            params["approvalPolicy"] = json!("never");
+            params["sandbox"] = json!("danger-full-access");
+        }
+        let method = match self.options.resume.take() {
+            Some(thread) => {
+                params["threadId"] = json!(thread);
+                "thread/resume"
+            }
+            None => "thread/start",
+        };
+        self.call(Call::Open, method, &params, io);
+    }
+
+    fn opened(&mut self, result: &Value, io: &mut Io) {
+        let Some(thread) = result.pointer("/thread/id").and_then(Value::as_str) else {
+            return io.events.push(refused("its thread cannot be read"));
+        };
+        self.thread = Some(thread.to_owned());
+        io.events.push(AgentEvent::Ready {
+            conversation: thread.to_owned(),
+            model: result["model"].as_str().map(str::to_owned),
+            window: None,
+            ceiling: None,
+            can: Capabilities { ask: true, follow_up: true, usage: true },
+        });
+    }
+
+    fn start_turn(&mut self, work: Work, text: &str, io: &mut Io) {
+        self.work = Some(work);
+        self.text.clear();
+        let params = json!({ "threadId": self.thread, "input": [{ "type": "text", "text": text }] });
+        self.call(Call::Turn, "turn/start", &params, io);
+    }
+
+    fn ask(&mut self, text: String, io: &mut Io) {
+        match (&self.turn, self.work) {
+            (_, None) => self.start_turn(Work::Ask, &text, io),
+            (None, Some(_)) => self.steer = Some(Steer::Waiting(text)),
+            (Some(turn), Some(_)) => {
+                let turn = turn.clone();
+                self.send_steer(&turn, &text, io);
+            }
+        }
+    }
+
+    fn send_steer(&mut self, turn: &str, text: &str, io: &mut Io) {
+        let input = json!([{ "type": "text", "text": text }]);
+        let params = json!({ "threadId": self.thread, "expectedTurnId": turn, "input": input });
+        self.steer = Some(Steer::Sent);
+        self.call(Call::Steer, "turn/steer", &params, io);
+    }
+
+    fn response(&mut self, id: u64, message: &Value, io: &mut Io) {
+        let Some(call) = self.calls.remove(&id) else {
+            return io.events.push(readable(b"an answer to a question that was not asked"));
+        };
+        let error = message.get("error").filter(|e| !e.is_null());
+        let why = || error.and_then(|e| e["message"].as_str()).unwrap_or("no reason given").to_owned();
+        match (call, error) {
+            (Call::Initialize, None) => self.initialized(io),
+            (Call::Open, None) => self.opened(&message["result"], io),
+            (Call::Turn, None) => self.turn_has_id(message["result"].pointer("/turn/id"), io),
+            (Call::Steer, None) => {
+                // What was said before the request was taken is no answer to it.
+                self.text.clear();
+                self.steer = self.steer.take().map(|_| Steer::Taken);
+            }
+            (Call::Initialize | Call::Open, Some(_)) => io.events.push(refused(&why())),
+            (Call::Turn, Some(_)) => self.turn_over(&turn::failed(&why(), None), io),
+            // The turn was over before the request reached it; its end says how.
+            (Call::Steer, Some(_)) => self.steer = None,
+            (Call::Other, _) => {}
+        }
+    }
+
+    fn turn_has_id(&mut self, id: Option<&Value>, io: &mut Io) {
+        let Some(id) = id.and_then(Value::as_str).map(str::to_owned) else { return };
+        if self.work.is_some() {
+            self.turn = Some(id.clone());
+            if let Some(Steer::Waiting(text)) = self.steer.take_if(|s| matches!(s, Steer::Waiting(_))) {
+                self.send_steer(&id, &text, io);
+            }
+        }
+    }
+
+    fn server_request(&mut self, id: &Value, method: &str, params: &Value, io: &mut Io) {
+        let kind = match method {
+            "item/commandExecution/requestApproval" => "execute",
+            "item/fileChange/requestApproval" => "edit",
+            _ => {
+                let error = json!({ "code": -32601, "message": format!("segue does not offer {method}") });
+                return write(&json!({ "id": id, "error": error }), io);
+            }
+        };
+        let known = params["itemId"].as_str().and_then(|item| self.tools.get(item)).cloned();
+        let title =
+            params["command"].as_str().map(str::to_owned).or(known).unwrap_or_else(|| kind.to_owned());
+        let key = id.to_string();
+        self.approvals.insert(key.clone(), id.clone());
+        io.events.push(AgentEvent::PermissionAsked { request: key, kind: kind.to_owned(), title });
+    }
+
+    fn message(&mut self, message: &Value, io: &mut Io) {
+        match (message["method"].as_str(), message.get("id")) {
+            (Some(method), Some(id)) => self.server_request(id, method, &message["params"], io),
+            (Some(method), None) => self.notification(method, &message["params"], io),
+            (None, Some(id)) => self.response(id.as_u64().unwrap_or_default(), message, io),
+            (None, None) => io.events.push(readable(b"a message with neither method nor id")),
+        }
+    }
+
+    fn notification(&mut self, method: &str, params: &Value, io: &mut Io) {
+        let other_thread = params["threadId"].as_str().is_some_and(|t| Some(t) != self.thread.as_deref());
+        match method {
+            _ if other_thread => {}
+            "turn/started" => self.turn_has_id(params.pointer("/turn/id"), io),
+            "turn/completed" => self.turn_completed(&params["turn"], io),
+            "item/started" => self.item_started(&params["item"], io),
+            "item/completed" => self.item_completed(&params["item"], io),
+            "rawResponse/completed" => self.raw_usage(params, io),
+            "thread/tokenUsage/updated" => self.token_usage(&params["tokenUsage"], io),
+            _ => {}
+        }
+    }
+}
+
+impl Adapter for Codex {
+    fn open(&mut self, io: &mut Io) {
+        let client = json!({ "name": "segue", "title": "segue", "version": env!("CARGO_PKG_VERSION") });
+        let params = json!({ "clientInfo": client, "capabilities": { "experimentalApi": true } });
+        self.call(Call::Initialize, "initialize", &params, io);
+    }
+
+    fn line(&mut self, line: &[u8], io: &mut Io) {
+        for value in serde_json::Deserializer::from_slice(line).into_iter::<Value>() {
+            match value {
+                Ok(Value::Array(messages)) => messages.iter().for_each(|m| self.message(m, io)),
+                Ok(message) if message.is_object() => self.message(&message, io),
+                _ => return io.events.push(readable(line)),
+            }
+        }
+    }
+
+    fn act(&mut self, act: Act, io: &mut Io) {
+        match act {
+            Act::Prompt(text) => self.start_turn(Work::Turn, &text, io),
+            Act::Ask(text) => self.ask(text, io),
+            Act::Tell(text) => {
+                if let Some(turn) = &self.turn {
+                    let input = json!([{ "type": "text", "text": text }]);
+                    let params = json!({ "threadId": self.thread, "expectedTurnId": turn, "input": input });
+                    self.call(Call::Other, "turn/steer", &params, io);
+                }
+            }
+            Act::Permission { request, allow } => {
+                if let Some(id) = self.approvals.remove(&request) {
+                    let decision = if allow { "accept" } else { "decline" };
+                    write(&json!({ "id": id, "result": { "decision": decision } }), io);
+                }
+            }
+            Act::Close => {
+                if let Some(turn) = &self.turn {
+                    let params = json!({ "threadId": self.thread, "turnId": turn });
+                    self.call(Call::Other, "turn/interrupt", &params, io);
+                }
+                io.close = true;
+            }
+        }
+    }
+
+    fn exited(&mut self, _exit: Option<i32>, io: &mut Io) {
+        self.flush(io);
+    }
+
+    fn extras(&self) -> Extras {
+        let mut args = vec!["app-server".to_owned()];
+        if let Some(command) = &self.options.compaction_guard {
+            let command = serde_json::to_string(command).unwrap_or_default();
+            let hook = format!("{{type=\"command\",command={command},timeout=10}}");
+            args.extend(["-c".to_owned(), format!("hooks.PreCompact=[{{matcher=\"*\",hooks=[{hook}]}}]")]);
+        }
+        // It lingers for seconds after the end of its input, with nothing left to do.
+        Extras { args, grace_ms: Some(300), ..Extras::default() }
+    }
+}
+
+fn refused(why: &str) -> AgentEvent {
+    AgentEvent::TurnEnded(TurnEnd::Failed { failure: AgentFailure::Refused, message: why.to_owned() })
+}
+
+fn write(message: &Value, io: &mut Io) {
+    io.write.extend_from_slice(message.to_string().as_bytes());
+    io.write.push(b'\n');
+}
+
+#[cfg(test)]
+#[path = "codex_tests.rs"]
+mod tests;

@@ -1,0 +1,62 @@
+//! The brake: agents that ask before their next call are stopped before the wall, and only then.
+
+use super::scenario::Scenario;
+use crate::{CheckpointBy, Depth, Effect, Event};
+
+fn asks(scene: &mut Scenario, tool: &str, chars: u64) {
+    let session = scene.view().sessions;
+    scene.feed(Event::BrakeAsked { session, request: "r".to_owned(), tool: tool.to_owned(), chars });
+}
+
+fn stops(scene: &Scenario) -> Vec<bool> {
+    scene.collect(|e| if let Effect::AnswerBrake { stop, .. } = e { Some(*stop) } else { None })
+}
+
+#[test]
+fn a_result_that_fits_is_let_through() {
+    let mut scene = Scenario::new("seamless").start();
+    scene.reads(40_000).tool_begins("t");
+    asks(&mut scene, "t", 20_000);
+    assert_eq!((stops(&scene), scene.view().sessions), (vec![false], 1));
+}
+
+#[test]
+fn m8_a_result_that_would_pass_the_ceiling_stops_the_agent_and_segue_writes_the_checkpoint() {
+    let mut scene = Scenario::new("seamless").start();
+    scene.reads(40_000).tool_begins("t");
+    asks(&mut scene, "t", 300_000);
+    assert_eq!(stops(&scene), [true]);
+    assert_eq!(scene.taken(), [(Depth::Full, CheckpointBy::Segue)]);
+    scene.tool_ends("t", 300_000);
+    assert_eq!(scene.view().sessions, 2);
+}
+
+#[test]
+fn parallel_results_count_together_until_they_come_through_the_stream() {
+    let mut scene = Scenario::new("seamless").start();
+    scene.reads(40_000).tool_begins("a").tool_begins("b").tool_begins("c");
+    for tool in ["a", "b", "c"] {
+        asks(&mut scene, tool, 60_000);
+    }
+    assert_eq!(stops(&scene), [false, false, true]);
+}
+
+#[test]
+fn t10_a_policy_that_never_replaces_never_brakes() {
+    let mut scene = Scenario::new("observe").start();
+    scene.reads(40_000).tool_begins("t");
+    asks(&mut scene, "t", 900_000);
+    assert_eq!(stops(&scene), [false]);
+}
+
+#[test]
+fn a_question_from_a_dead_session_is_answered_and_changes_nothing() {
+    let mut scene = Scenario::new("seamless").start();
+    scene.feed(Event::BrakeAsked {
+        session: 7,
+        request: "r".to_owned(),
+        tool: "t".to_owned(),
+        chars: 900_000,
+    });
+    assert_eq!((stops(&scene), scene.view().sessions), (vec![false], 1));
+}

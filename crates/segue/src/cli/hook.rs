@@ -1,0 +1,84 @@
+//! What an agent's own hooks call: the brake after a tool, and the guard before a compaction.
+//!
+//! A hook must never be the reason that an agent stops working: whatever goes wrong here lets it go on.
+
+use std::io::Read;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::args::Hook;
+use super::failure::Failure;
+use super::out;
+use crate::driver::{Message, say_to_run};
+
+/// Claude Code keeps a longer shell output in a file and gives the model only a preview.
+const SHELL_MOST: u64 = 30_000;
+const SHELL_PREVIEW: u64 = 2_500;
+
+/// Answers the hook on standard output.
+pub(super) fn hook(which: &Hook) -> Result<u8, Failure> {
+    let mut text = String::new();
+    let _ = std::io::stdin().lock().take(64 << 20).read_to_string(&mut text);
+    let input: Value = serde_json::from_str(&text).unwrap_or_default();
+    match which {
+        Hook::AfterTool => {
+            if after_tool(&input).unwrap_or(false) {
+                let reason = "the context window is full; segue goes on in a fresh session";
+                out::line(&json!({ "continue": false, "stopReason": reason }).to_string());
+            }
+        }
+        Hook::BeforeCompaction => {
+            let reason = "segue replaces the session instead of compacting it";
+            out::line(&json!({ "continue": false, "stopReason": reason }).to_string());
+        }
+    }
+    Ok(0)
+}
+
+// A sub-agent's tools fill its own window, not the one that is looked after.
+fn after_tool(input: &Value) -> Option<bool> {
+    if input.get("agent_id").is_some_and(|id| !id.is_null()) {
+        return Some(false);
+    }
+    let socket = std::env::var("SEGUE_SOCKET").ok()?;
+    let token = std::env::var("SEGUE_TOKEN").ok()?;
+    let mark = std::env::var(crate::process::SESSION_MARK).ok()?;
+    let session = mark.rsplit('.').next()?.parse().ok()?;
+    let tool = input["tool_use_id"].as_str()?.to_owned();
+    let chars = result_chars(input["tool_name"].as_str().unwrap_or_default(), &input["tool_response"]);
+    say_to_run(Path::new(&socket), &token, Message::Brake { session, tool, chars }).ok()
+}
+
+fn result_chars(tool: &str, response: &Value) -> u64 {
+    let chars = text_chars(response);
+    if tool == "Bash" && chars > SHELL_MOST { SHELL_PREVIEW } else { chars }
+}
+
+fn text_chars(value: &Value) -> u64 {
+    match value {
+        Value::String(text) => text.chars().count() as u64,
+        Value::Array(items) => items.iter().map(text_chars).sum(),
+        Value::Object(fields) => fields.values().map(text_chars).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_is_as_long_as_its_texts_and_a_long_shell_output_as_its_preview() {
+        let response =
+            json!({ "stdout": "ab", "stderr": "c", "interrupted": false, "more": ["d", { "e": "f" }] });
+        assert_eq!(result_chars("Bash", &response), 5);
+        assert_eq!(result_chars("Bash", &json!({ "stdout": "x".repeat(60_000) })), SHELL_PREVIEW);
+        assert_eq!(result_chars("Read", &json!("x".repeat(60_000))), 60_000);
+    }
+
+    #[test]
+    fn a_sub_agents_tool_never_brakes() {
+        assert_eq!(after_tool(&json!({ "agent_id": "a1", "tool_use_id": "t" })), Some(false));
+    }
+}

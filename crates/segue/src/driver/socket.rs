@@ -1,0 +1,174 @@
+//! The local socket through which what runs inside the run can speak: a worker that leaves notes, an agent's hook that asks
+//! whether it may go on.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::net::UnixStream as StdStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use segue_machine::Event;
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixListener;
+use tokio::sync::{mpsc, oneshot};
+
+/// The longest note that is taken.
+const MOST: u64 = 64 * 1024;
+
+/// What can be said.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(crate) enum Message {
+    /// Something was done.
+    Progress {
+        /// The worker's words.
+        text: String,
+    },
+    /// Everything was done.
+    Done {
+        /// The worker's words.
+        text: String,
+    },
+    /// A tool has ended; may the agent go on to its next call?
+    Brake {
+        /// The session's number in the run.
+        session: u32,
+        /// The agent's id for the tool call.
+        tool: String,
+        /// Characters of its result.
+        chars: u64,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+struct Letter {
+    token: String,
+    message: Message,
+}
+
+/// The answer that lets an agent go on, and the one that stops it.
+const GO: &str = "ok";
+const STOP: &str = "stop";
+
+/// Listens for one run.
+#[derive(Debug)]
+pub(super) struct Listener {
+    path: PathBuf,
+    token: String,
+    heard: mpsc::Receiver<Heard>,
+    asked: u64,
+    waiting: BTreeMap<String, oneshot::Sender<bool>>,
+}
+
+/// Something that was said, with whom to answer when it was a question.
+#[derive(Debug)]
+struct Heard {
+    message: Message,
+    answer: oneshot::Sender<bool>,
+}
+
+impl Listener {
+    /// Opens the socket where only this user can reach it.
+    pub(super) fn open(run: &str) -> io::Result<Self> {
+        let dir = folder();
+        if !dir.is_dir() {
+            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
+        }
+        let path = dir.join(format!("{run}.sock"));
+        let _ = std::fs::remove_file(&path);
+        let socket = UnixListener::bind(&path)?;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+        let token = uuid::Uuid::new_v4().to_string();
+        let (to, heard) = mpsc::channel(16);
+        tokio::spawn(serve(socket, token.clone(), to));
+        Ok(Self { path, token, heard, asked: 0, waiting: BTreeMap::new() })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// The next thing that is said, as an event.
+    pub(super) async fn next(&mut self) -> Option<Event> {
+        let Some(Heard { message, answer }) = self.heard.recv().await else { std::future::pending().await };
+        let event = match message {
+            Message::Progress { text } => Event::NoteLeft { text },
+            Message::Done { text } => Event::DoneClaimed { text },
+            Message::Brake { session, tool, chars } => {
+                self.asked += 1;
+                let request = self.asked.to_string();
+                self.waiting.insert(request.clone(), answer);
+                return Some(Event::BrakeAsked { session, request, tool, chars });
+            }
+        };
+        let _ = answer.send(false);
+        Some(event)
+    }
+
+    /// Answers a question.
+    pub(super) fn answer(&mut self, request: &str, stop: bool) {
+        if let Some(answer) = self.waiting.remove(request) {
+            let _ = answer.send(stop);
+        }
+    }
+
+    pub(super) fn close(&self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+async fn serve(socket: UnixListener, token: String, to: mpsc::Sender<Heard>) {
+    while let Ok((stream, _)) = socket.accept().await {
+        let (token, to) = (token.clone(), to.clone());
+        tokio::spawn(async move {
+            let _ = tokio::time::timeout(Duration::from_secs(5), take(stream, &token, &to)).await;
+        });
+    }
+}
+
+async fn take(stream: tokio::net::UnixStream, token: &str, to: &mpsc::Sender<Heard>) -> io::Result<()> {
+    let (read, mut write) = stream.into_split();
+    let mut line = String::new();
+    tokio::io::BufReader::new(read.take(MOST)).read_line(&mut line).await?;
+    let reply = match serde_json::from_str::<Letter>(&line) {
+        Ok(letter) if letter.token == token => {
+            let (answer, answered) = oneshot::channel();
+            let sent = to.send(Heard { message: letter.message, answer }).await;
+            match (sent, answered.await) {
+                (Ok(()), Ok(true)) => STOP,
+                (Ok(()), Ok(false)) => GO,
+                _ => "the run is over",
+            }
+        }
+        Ok(_) => "the token is not this run's",
+        Err(_) => "the message cannot be read",
+    };
+    write.write_all(format!("{reply}\n").as_bytes()).await
+}
+
+/// Says something to the run that listens at `socket`; returns whether it has to stop.
+pub(crate) fn send(socket: &Path, token: &str, message: Message) -> io::Result<bool> {
+    let mut stream = StdStream::connect(socket)?;
+    stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+    let letter = Letter { token: token.to_owned(), message };
+    writeln!(stream, "{}", serde_json::to_string(&letter)?)?;
+    let mut reply = String::new();
+    BufReader::new(stream).read_line(&mut reply)?;
+    match reply.trim() {
+        GO => Ok(false),
+        STOP => Ok(true),
+        other => Err(io::Error::other(other.to_owned())),
+    }
+}
+
+// Not in the work tree: the path of a socket may have only about a hundred characters.
+fn folder() -> PathBuf {
+    let own = format!("segue-{}", rustix::process::getuid().as_raw());
+    std::env::var_os("XDG_RUNTIME_DIR").map_or_else(std::env::temp_dir, PathBuf::from).join(own)
+}
