@@ -7,6 +7,7 @@ pub mod acp;
 pub mod claude;
 pub mod codex;
 pub mod command;
+pub mod windows;
 
 mod failure;
 mod lines;

@@ -8,6 +8,7 @@ pub mod agent;
 pub mod brain;
 pub mod context;
 pub mod job;
+pub mod model_server;
 pub mod script;
 pub mod sizing;
 pub mod step_log;

@@ -47,10 +47,39 @@ impl Codex {
         let Some(title) = known.or_else(|| tool_title(item)) else { return };
         let ok = !matches!(item["status"].as_str(), Some("failed" | "declined"))
             && item["exitCode"].as_i64().unwrap_or(0) == 0;
+        if self.raw {
+            self.ended.insert(id.to_owned(), (title, ok));
+            return;
+        }
         let output = item["aggregatedOutput"].as_str().map(|o| o.chars().count());
         let chars = output.unwrap_or_else(|| item["result"].to_string().len().saturating_sub(4)) as u64;
         self.flush(io);
         io.events.push(AgentEvent::ToolEnded { tool: id.to_owned(), title, ok, chars });
+    }
+
+    /// What the model is really sent of a tool's output, which may be much less than the tool printed.
+    pub(super) fn raw_item(&mut self, item: &Value, io: &mut Io) {
+        if !item["type"].as_str().is_some_and(|kind| kind.ends_with("_output")) {
+            return;
+        }
+        let output = &item["output"];
+        let chars =
+            output.as_str().map_or_else(|| output.to_string().len(), |text| text.chars().count()) as u64;
+        self.flush(io);
+        let tool = item["call_id"].as_str().unwrap_or_default();
+        match self.ended.remove(tool) {
+            Some((title, ok)) => {
+                io.events.push(AgentEvent::ToolEnded { tool: tool.to_owned(), title, ok, chars })
+            }
+            None => self.chars += chars,
+        }
+    }
+
+    /// Reports tools whose output reached the model in some other way.
+    pub(super) fn flush_ended(&mut self, io: &mut Io) {
+        for (tool, (title, ok)) in std::mem::take(&mut self.ended) {
+            io.events.push(AgentEvent::ToolEnded { tool, title, ok, chars: 0 });
+        }
     }
 
     /// One response's own usage: exact, and before its tools run.
@@ -62,6 +91,7 @@ impl Codex {
 
     /// The same after the tools, with the window. Only the window is news when each response was already read.
     pub(super) fn token_usage(&mut self, usage: &Value, io: &mut Io) {
+        self.flush_ended(io);
         let reported = usage["modelContextWindow"].as_u64().filter(|w| *w > 0);
         if self.raw {
             let Some(reported) = reported else { return };

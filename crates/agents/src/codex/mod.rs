@@ -33,6 +33,7 @@ pub struct Options {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
     Initialize,
+    Hooks,
     Open,
     Turn,
     Steer,
@@ -69,6 +70,8 @@ pub struct Codex {
     steer: Option<Steer>,
     approvals: BTreeMap<String, Value>,
     tools: BTreeMap<String, String>,
+    /// Tools that have ended and whose output the model has not been sent.
+    ended: BTreeMap<String, (String, bool)>,
     text: String,
     chars: u64,
     raw: bool,
@@ -87,6 +90,7 @@ impl Codex {
             steer: None,
             approvals: BTreeMap::new(),
             tools: BTreeMap::new(),
+            ended: BTreeMap::new(),
             text: String::new(),
             chars: 0,
             raw: false,
@@ -101,13 +105,40 @@ impl Codex {
 
     fn initialized(&mut self, io: &mut Io) {
         write(&json!({ "method": "initialized", "params": {} }), io);
-        let mut params = json!({ "cwd": self.options.cwd, "experimentalRawEvents": true });
+        if self.options.compaction_guard.is_some() {
+            return self.call(Call::Hooks, "hooks/list", &json!({ "cwds": [self.options.cwd] }), io);
+        }
+        self.open_thread(None, io);
+    }
+
+    // Codex runs no hook that is not trusted. Ours is trusted for this thread alone, by the hash that Codex itself gives it;
+    // the user's own hooks keep whatever trust they have.
+    fn guard_listed(&mut self, result: &Value, io: &mut Io) {
+        let hooks = result["data"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .flat_map(|d| d["hooks"].as_array().into_iter().flatten());
+        let ours = hooks.filter(|h| {
+            h["source"] == "sessionFlags" && h["command"].as_str() == self.options.compaction_guard.as_deref()
+        });
+        let state: serde_json::Map<String, Value> = ours
+            .filter_map(|h| {
+                Some((h["key"].as_str()?.to_owned(), json!({ "trusted_hash": h["currentHash"] })))
+            })
+            .collect();
+        let config = (!state.is_empty()).then(|| json!({ "hooks.state": state }));
+        self.open_thread(config, io);
+    }
+
+    fn open_thread(&mut self, config: Option<Value>, io: &mut Io) {
+        // The process runs in the work tree; a folder named here would be written into the user's own file as trusted.
+        let mut params = json!({ "experimentalRawEvents": true });
+        if let Some(config) = config {
+            params["config"] = config;
+        }
         if let Some(model) = &self.options.model {
             params["model"] = json!(model);
-        }
-        if self.options.bypass {
-            params["approvalPolicy"] = json!("never");
-            params["sandbox"] = json!("danger-full-access");
         }
         let method = match self.options.resume.take() {
             Some(thread) => {
@@ -166,6 +197,9 @@ impl Codex {
         let why = || error.and_then(|e| e["message"].as_str()).unwrap_or("no reason given").to_owned();
         match (call, error) {
             (Call::Initialize, None) => self.initialized(io),
+            (Call::Hooks, None) => self.guard_listed(&message["result"], io),
+            // An older Codex without hooks compacts by itself; that is noticed when it happens.
+            (Call::Hooks, Some(_)) => self.open_thread(None, io),
             (Call::Open, None) => self.opened(&message["result"], io),
             (Call::Turn, None) => self.turn_has_id(message["result"].pointer("/turn/id"), io),
             (Call::Steer, None) => {
@@ -225,6 +259,7 @@ impl Codex {
             "turn/completed" => self.turn_completed(&params["turn"], io),
             "item/started" => self.item_started(&params["item"], io),
             "item/completed" => self.item_completed(&params["item"], io),
+            "rawResponseItem/completed" => self.raw_item(&params["item"], io),
             "rawResponse/completed" => self.raw_usage(params, io),
             "thread/tokenUsage/updated" => self.token_usage(&params["tokenUsage"], io),
             _ => {}
@@ -282,6 +317,12 @@ impl Adapter for Codex {
 
     fn extras(&self) -> Extras {
         let mut args = vec!["app-server".to_owned()];
+        if self.options.bypass {
+            // As flags and not with the thread: Codex would write the latter into the user's own file as trust in the folder.
+            for setting in ["approval_policy=\"never\"", "sandbox_mode=\"danger-full-access\""] {
+                args.extend(["-c".to_owned(), setting.to_owned()]);
+            }
+        }
         if let Some(command) = &self.options.compaction_guard {
             let command = serde_json::to_string(command).unwrap_or_default();
             let hook = format!("{{type=\"command\",command={command},timeout=10}}");

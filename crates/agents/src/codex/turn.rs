@@ -23,6 +23,7 @@ impl Codex {
     }
 
     pub(super) fn turn_over(&mut self, end: &TurnEnd, io: &mut Io) {
+        self.flush_ended(io);
         self.flush(io);
         self.turn = None;
         self.tools.clear();

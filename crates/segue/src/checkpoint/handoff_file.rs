@@ -27,13 +27,17 @@ pub(crate) fn write_handoff_file(
     let mut files: Vec<String> = facts.added.iter().map(|f| format!("{f} (new)")).collect();
     files.extend(facts.modified.iter().cloned());
     files.extend(facts.deleted.iter().map(|f| format!("{f} (deleted)")));
+    let mut remaining = items(&["remaining"]);
+    if remaining.is_empty() {
+        remaining.push("not put down: what the task asks for and Tasks Completed does not list".to_owned());
+    }
     let partial = document.as_ref().map_or("nothing was put down", |d| d.text.as_str());
     let text = format!(
         "# Handoff\n\n- Phase: {title}\n- Reason: {reason}\n- Time: {time}\n- Last commit: {commit}\n\n\
          ## Tasks Completed\n{}\n## Tasks Remaining\n{}\n## Files Modified\n{}\n## Partial Progress\n{partial}\n\n\
          ## Continue\n```\nsegue resume {}\n```\n",
         table(&items(&["completed", "done"])),
-        table(&items(&["remaining"])),
+        table(&remaining),
         table(&cut_list(&files, 50)),
         place.run,
     );

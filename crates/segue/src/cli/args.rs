@@ -89,6 +89,13 @@ pub(super) enum Command {
         #[command(subcommand)]
         which: Hook,
     },
+    /// The model server of rehearsals and the tests
+    #[command(hide = true)]
+    ScriptedModel {
+        /// Its script, as JSON
+        #[arg(long)]
+        script: PathBuf,
+    },
     /// The agent of the demo and the tests
     #[command(hide = true)]
     ScriptedAgent {

@@ -65,6 +65,7 @@ fn dispatch(args: Args) -> Result<u8, Failure> {
         Command::Progress { text } => note::note(|text| Message::Progress { text }, &text),
         Command::Done { text } => note::note(|text| Message::Done { text }, &text),
         Command::Hook { which } => hook::hook(&which),
-        Command::ScriptedAgent { script } => scripted::scripted(&script),
+        Command::ScriptedModel { script } => scripted::model(&script),
+        Command::ScriptedAgent { script } => scripted::agent(&script),
     }
 }

@@ -6,7 +6,7 @@ use segue_agents::acp::Acp;
 use segue_agents::claude::{self, Claude};
 use segue_agents::codex::{self, Codex};
 use segue_agents::command::Command;
-use segue_agents::{Act, Adapter, Io};
+use segue_agents::{Act, Adapter, Io, windows};
 use segue_machine::{EndHow, Event};
 
 use super::Driver;
@@ -167,6 +167,10 @@ impl Driver {
                 let (closed, _) = tokio::sync::mpsc::unbounded_channel();
                 process.input = closed;
             }
+        }
+        let spec = &live.agent.spec;
+        for event in &mut io.events {
+            windows::fill(event, spec.window, spec.model.as_deref());
         }
         self.queue.extend(io.events.into_iter().map(|event| Event::Agent { session: n, event }));
     }

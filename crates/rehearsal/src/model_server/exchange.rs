@@ -1,0 +1,211 @@
+//! From a request to a reply: which API it is for, what it costs, what the persona or a fault makes of it, and the
+//! line in the truth log. The line is written before the first byte of the reply.
+
+use std::io;
+
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Kind, Thread};
+use super::cache::Cache;
+use super::conversation::Conversation;
+use super::fault::{self, Faults, Refusal};
+use super::http::Request;
+use super::reply::{Ids, Usage};
+use super::script::{FaultKind, ServerScript, WindowError};
+use super::truth::{Api, Log, TruthLine};
+use super::{anthropic, openai, persona};
+
+/// What goes back.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) status: u16,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Body,
+    /// What goes wrong while it is sent.
+    pub(super) fault: Option<FaultKind>,
+    /// Whether a model answers, which takes its time.
+    pub(super) thinks: bool,
+}
+
+/// The body of a reply.
+#[derive(Debug)]
+pub(super) enum Body {
+    Json(Value),
+    Events(Vec<String>),
+}
+
+/// All that the server remembers from request to request.
+#[derive(Debug)]
+pub(super) struct Desk {
+    script: ServerScript,
+    start_ms: u64,
+    n: u64,
+    cache: Cache,
+    faults: Faults,
+    pub(super) log: Log,
+}
+
+impl Desk {
+    pub(super) fn new(script: ServerScript, start_ms: u64) -> io::Result<Self> {
+        let log = Log::open(script.truth_log.as_deref())?;
+        let faults = Faults::new(&script.faults);
+        Ok(Self { script, start_ms, n: 0, cache: Cache::default(), faults, log })
+    }
+
+    /// The reply to a request.
+    ///
+    /// # Errors
+    /// The truth log cannot be written.
+    pub(super) fn reply(&mut self, request: &Request, at_ms: u64) -> io::Result<Reply> {
+        self.n += 1;
+        let ids = Ids::new(self.start_ms, self.n, at_ms);
+        let api = api_of(request);
+        let mut line = blank(self.n, at_ms, api);
+        let mut reply = match (request.method.as_str(), request.path.as_str()) {
+            ("POST", "/v1/messages" | "/v1/responses" | "/v1/messages/count_tokens") => {
+                match serde_json::from_slice::<Value>(&request.body) {
+                    Ok(body) if body.is_object() => self.model_call(request, &body, &ids, &mut line),
+                    _ => refused(fault::unknown(api, 400, "the body is not a JSON object", &ids), &mut line),
+                }
+            }
+            ("GET", "/v1/models") => {
+                line.kind = Kind::Models;
+                line.status = 200;
+                json_reply(if api == Api::Anthropic { anthropic::models() } else { openai::models() })
+            }
+            (method, path) => {
+                let message = format!("there is no {method} {path} here");
+                refused(fault::unknown(api, 404, &message, &ids), &mut line)
+            }
+        };
+        let name = if api == Api::Anthropic { "request-id" } else { "x-request-id" };
+        reply.headers.push((name.to_owned(), ids.request));
+        self.log.add(line)?;
+        Ok(reply)
+    }
+
+    fn model_call(&mut self, request: &Request, body: &Value, ids: &Ids, line: &mut TruthLine) -> Reply {
+        let talk = match line.api {
+            Api::Anthropic => anthropic::conversation(request, body),
+            Api::OpenAi => openai::conversation(request, body),
+        };
+        let input = talk.tokens();
+        describe(line, &talk, input);
+        if request.path.ends_with("/count_tokens") {
+            line.kind = Kind::Count;
+            line.status = 200;
+            line.stream = false;
+            return json_reply(json!({ "input_tokens": input }));
+        }
+        let answer = persona::answer(&talk, &self.script.persona);
+        (line.thread, line.kind) = (answer.thread, answer.kind);
+        let due = self.faults.due(&answer);
+        line.fault = due.map(|kind| kind.name().to_owned());
+        if let Some(refusal) = due.and_then(|kind| fault::refusal(kind, line.api, ids)) {
+            return refused(refusal, line);
+        }
+        if input > self.script.window {
+            line.fault = None;
+            return self.overflow(&talk, ids, line);
+        }
+        let usage = Usage {
+            input,
+            cached: self.cached(&talk, line.api),
+            output: answer.tokens(),
+            caches: talk.caches,
+        };
+        if due != Some(FaultKind::Hang) {
+            settle(line, &answer, usage);
+        }
+        let body = match (line.api, talk.stream) {
+            (Api::Anthropic, true) => Body::Events(anthropic::events(&talk.model, &answer, usage, ids)),
+            (Api::Anthropic, false) => Body::Json(anthropic::message(&talk.model, &answer, usage, ids)),
+            (Api::OpenAi, true) => Body::Events(openai::events(&talk.model, &answer, usage, ids)),
+            (Api::OpenAi, false) => Body::Json(openai::response(&talk.model, &answer, usage, ids)),
+        };
+        Reply { status: 200, headers: Vec::new(), body, fault: due, thinks: true }
+    }
+
+    fn overflow(&self, talk: &Conversation, ids: &Ids, line: &mut TruthLine) -> Reply {
+        let refusal = fault::too_long(line.api, line.input_tokens, self.script.window, ids);
+        let streams =
+            line.api == Api::OpenAi && talk.stream && self.script.window_error == WindowError::Stream;
+        if !streams {
+            return refused(refusal, line);
+        }
+        line.status = 200;
+        line.error = Some(refusal.error);
+        let body = Body::Events(openai::failed(&talk.model, &refusal.body, ids));
+        Reply { status: 200, headers: Vec::new(), body, fault: None, thinks: false }
+    }
+
+    // The Responses API caches in steps of 128 tokens.
+    fn cached(&mut self, talk: &Conversation, api: Api) -> u64 {
+        let cached = self.cache.read(talk);
+        if api == Api::OpenAi { cached - cached % 128 } else { cached }
+    }
+}
+
+fn api_of(request: &Request) -> Api {
+    let claude = request.path.starts_with("/v1/messages")
+        || request.header("anthropic-version").is_some()
+        || request.header("x-api-key").is_some();
+    if claude { Api::Anthropic } else { Api::OpenAi }
+}
+
+fn blank(n: u64, at_ms: u64, api: Api) -> TruthLine {
+    TruthLine {
+        n,
+        at_ms,
+        api,
+        thread: Thread::Side,
+        kind: Kind::Unknown,
+        session: None,
+        model: String::new(),
+        input_tokens: 0,
+        cached: 0,
+        output_tokens: 0,
+        occupancy: 0,
+        stream: false,
+        status: 0,
+        error: None,
+        fault: None,
+        steps: Vec::new(),
+        calls: Vec::new(),
+        tools: None,
+    }
+}
+
+fn describe(line: &mut TruthLine, talk: &Conversation, input: u64) {
+    line.session.clone_from(&talk.session);
+    line.model.clone_from(&talk.model);
+    line.stream = talk.stream;
+    (line.input_tokens, line.occupancy) = (input, input);
+    let names: Vec<String> = talk.tool_names().into_iter().map(str::to_owned).collect();
+    line.tools = (!names.is_empty()).then_some(names);
+}
+
+fn settle(line: &mut TruthLine, answer: &Answer, usage: Usage) {
+    line.status = 200;
+    line.cached = usage.cached;
+    line.output_tokens = usage.output;
+    line.occupancy = usage.input + usage.output;
+    line.steps.clone_from(&answer.steps);
+    line.calls = answer.calls.iter().map(|call| call.name.clone()).collect();
+}
+
+fn refused(refusal: Refusal, line: &mut TruthLine) -> Reply {
+    line.status = refusal.status;
+    line.error = Some(refusal.error);
+    Reply {
+        status: refusal.status,
+        headers: refusal.headers,
+        body: Body::Json(refusal.body),
+        fault: None,
+        thinks: false,
+    }
+}
+
+fn json_reply(value: Value) -> Reply {
+    Reply { status: 200, headers: Vec::new(), body: Body::Json(value), fault: None, thinks: false }
+}

@@ -1,0 +1,199 @@
+//! The worker that the model server plays: a pure function from a conversation to the next answer.
+//!
+//! It knows nothing but the conversation, reads it as [`crate::brain`] does, and calls whatever shell tool the request
+//! offers. It never remembers another request.
+
+use super::answer::{Answer, Call, Kind, Thread};
+use super::conversation::{Conversation, Turn};
+use super::hands;
+use super::script::PersonaOptions;
+use crate::brain::{self, Action, Belief, CHECKPOINT_REQUEST};
+use crate::context::{Entry, Role};
+use crate::script::CheckpointHabit;
+
+/// What starts the task of a sub-agent; the command stands in the next line.
+pub const SUBAGENT: &str = "[rehearsal: sub-agent]";
+
+/// Tries of one step in a row after which it gives up.
+const PATIENCE: usize = 3;
+
+/// What Claude Code says when a stream broke off.
+const CUT_OFF: &str = "Your response above was cut off";
+
+/// What CLIs say when they want a summary in place of the conversation.
+const SUMMARY_REQUESTS: [&str; 3] =
+    ["create a detailed summary of", "CONTEXT CHECKPOINT COMPACTION", "handoff summary for another LLM"];
+
+/// The next answer.
+pub fn answer(conversation: &Conversation, options: &PersonaOptions) -> Answer {
+    if let Some(answer) = errand(conversation) {
+        return answer;
+    }
+    if let Some(command) = subagent_command(conversation) {
+        return sub_agent(conversation, options, command);
+    }
+    if asks_for_summary(conversation) {
+        return Answer::words(Thread::Side, Kind::Compact, summary(&believe(&conversation.turns)));
+    }
+    let belief = believe(&conversation.turns);
+    if checkpoint_is_due(&conversation.turns) {
+        let words = |text: String| Answer::words(Thread::Main, Kind::Checkpoint, text);
+        match options.checkpoint {
+            CheckpointHabit::Answer => return words(belief.checkpoint(true)),
+            CheckpointHabit::NoTags => return words(belief.checkpoint(false)),
+            CheckpointHabit::RefuseError => return words("I cannot write a checkpoint now.".to_owned()),
+            CheckpointHabit::Ignore => {}
+        }
+    }
+    work(conversation, options, &belief)
+}
+
+/// What the worker believes about its list from this conversation.
+pub fn believe(turns: &[Turn]) -> Belief {
+    let entry = |turn: &Turn| {
+        let (role, text) = match turn {
+            Turn::User(text) => (Role::Prompt, text),
+            Turn::Agent(text) => (Role::Agent, text),
+            Turn::Result(text) => (Role::Tool, text),
+            Turn::System(_) | Turn::Call(..) => return None,
+        };
+        // A request for a checkpoint names the headings of one, and a request for a summary those of a summary.
+        let asks = role == Role::Prompt && (brain::asks_for_checkpoint(text) || is_summary_request(text));
+        (!asks).then(|| Entry { role, text: text.clone() })
+    };
+    brain::believe(&turns.iter().filter_map(entry).collect::<Vec<_>>())
+}
+
+fn work(conversation: &Conversation, options: &PersonaOptions, belief: &Belief) -> Answer {
+    let action = belief.next();
+    let say = |text: String| Answer::words(Thread::Main, Kind::Work, text);
+    let Action::Step(first) = action else { return say(belief.sentence(action)) };
+    if let Some(call) = hands::wait(conversation) {
+        let text = "The command still runs. I wait for it.".to_owned();
+        return Answer { calls: vec![call], steps: vec![first], ..say(text) };
+    }
+    if tries_since_prompt(&conversation.turns, first) >= PATIENCE {
+        return say(format!("Number {first} failed {PATIENCE} times in a row, so I stop here."));
+    }
+    let many = usize::try_from(options.parallel.max(1)).unwrap_or(usize::MAX);
+    let steps: Vec<u32> = belief.open().map(|(n, _)| n).take(many).collect();
+    let calls: Option<Vec<Call>> = steps.iter().map(|n| step_call(conversation, options, *n)).collect();
+    let Some(calls) = calls else {
+        return say("I have no tool that runs a command, so I stop here.".to_owned());
+    };
+    let chars = steps.iter().map(|n| options.habit(*n).say_chars).max().unwrap_or(0);
+    Answer { calls, steps, ..say(padded(belief.sentence(action), chars)) }
+}
+
+fn step_call(conversation: &Conversation, options: &PersonaOptions, step: u32) -> Option<Call> {
+    let command = hands::step_command(options, step);
+    let habit = options.habit(step);
+    let sub_agent = habit.subagent.then(|| hands::sub_agent(conversation, SUBAGENT, &command)).flatten();
+    sub_agent.or_else(|| hands::shell(conversation, &command, &format!("Write part {step}"), habit))
+}
+
+// A sub-agent runs its one command and tells what came of it.
+fn sub_agent(conversation: &Conversation, options: &PersonaOptions, command: &str) -> Answer {
+    let say = |text: String| Answer::words(Thread::Side, Kind::Work, text);
+    if let Some(output) = conversation.turns.iter().rev().find_map(result) {
+        let first = output.lines().find(|line| line.starts_with("step ")).unwrap_or("the command failed");
+        return say(format!("{first}\n"));
+    }
+    let habit = options.every;
+    let call = hands::shell(conversation, command, "Write one part", habit);
+    Answer { calls: call.into_iter().collect(), ..say("I run the command.".to_owned()) }
+}
+
+fn subagent_command(conversation: &Conversation) -> Option<&str> {
+    let task = |turn| user(turn)?.trim_start().strip_prefix(SUBAGENT)?.trim_start().lines().next();
+    conversation.turns.iter().find_map(task)
+}
+
+/// Requests that a CLI makes for itself.
+fn errand(conversation: &Conversation) -> Option<Answer> {
+    let side = |kind, text: &str| Some(Answer::words(Thread::Side, kind, text));
+    if conversation.max_tokens == Some(1) {
+        return side(Kind::Probe, "#");
+    }
+    if !conversation.tools.is_empty() || !believe(&conversation.turns).listed.is_empty() {
+        return None;
+    }
+    let speaks_of_title = |turn: &Turn| match turn {
+        Turn::System(text) | Turn::User(text) => text.to_lowercase().contains("title"),
+        Turn::Agent(_) | Turn::Call(..) | Turn::Result(_) => false,
+    };
+    if conversation.schema.as_ref().is_some_and(|schema| !schema["properties"]["title"].is_null()) {
+        return side(Kind::Title, r#"{"title":"Write the parts"}"#);
+    }
+    if conversation.turns.iter().any(speaks_of_title) {
+        return side(Kind::Title, "Write the parts");
+    }
+    let asked = conversation.turns.iter().any(|turn| user(turn).is_some_and(brain::asks_for_checkpoint));
+    if asked || asks_for_summary(conversation) { None } else { side(Kind::Probe, "OK") }
+}
+
+/// Whether the last request for a checkpoint has no answer, and nothing else was asked for since.
+fn checkpoint_is_due(turns: &[Turn]) -> bool {
+    let mut cut_off = false;
+    for turn in turns.iter().rev() {
+        match turn {
+            Turn::User(text) if text.starts_with(CUT_OFF) => cut_off = true,
+            Turn::User(text) => return brain::asks_for_checkpoint(text),
+            Turn::System(text) if text.contains(CHECKPOINT_REQUEST) => return true,
+            // Half an answer is none.
+            Turn::Agent(_) if cut_off => {}
+            Turn::Agent(_) | Turn::Call(..) => return false,
+            Turn::System(_) | Turn::Result(_) => {}
+        }
+    }
+    false
+}
+
+fn asks_for_summary(conversation: &Conversation) -> bool {
+    conversation.turns.iter().rev().find_map(user).is_some_and(is_summary_request)
+}
+
+fn is_summary_request(text: &str) -> bool {
+    SUMMARY_REQUESTS.iter().any(|words| text.contains(words))
+}
+
+fn summary(belief: &Belief) -> String {
+    let item = |mark: &'static str| move |(n, text): (u32, &str)| format!("- [{mark}] step {n}: {text}\n");
+    let list: String = belief.closed().map(item("x")).chain(belief.open().map(item(" "))).collect();
+    format!(
+        "<summary>\nWork through this list in order, one step at a time. For each step run `sh step.sh` with its \
+         number. What is ticked is finished; run no step twice.\n\n{list}\nWhen the list is finished, say \
+         LOOP_COMPLETE.\n</summary>"
+    )
+}
+
+fn tries_since_prompt(turns: &[Turn], step: u32) -> usize {
+    let command = format!("step.sh {step}");
+    let tries = |turn: &&Turn| match turn {
+        Turn::Call(_, input) => input
+            .match_indices(&command)
+            .any(|(at, _)| !input[at + command.len()..].starts_with(|next: char| next.is_ascii_digit())),
+        Turn::System(_) | Turn::User(_) | Turn::Agent(_) | Turn::Result(_) => false,
+    };
+    turns.iter().rev().take_while(|turn| user(turn).is_none()).filter(tries).count()
+}
+
+fn user(turn: &Turn) -> Option<&str> {
+    if let Turn::User(text) = turn { Some(text) } else { None }
+}
+
+fn result(turn: &Turn) -> Option<&str> {
+    if let Turn::Result(text) = turn { Some(text) } else { None }
+}
+
+fn padded(sentence: String, chars: u64) -> String {
+    const FILLER: &str =
+        " I have thought about what could go wrong here and see nothing that should stop me.";
+    let most = usize::try_from(chars).unwrap_or(usize::MAX);
+    let room = most.saturating_sub(sentence.len());
+    sentence + &FILLER.chars().cycle().take(room).collect::<String>()
+}
+
+#[cfg(test)]
+#[path = "persona_tests.rs"]
+mod tests;

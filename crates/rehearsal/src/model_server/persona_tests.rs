@@ -1,0 +1,203 @@
+//! What the worker answers to which conversation.
+
+use serde_json::json;
+
+use super::*;
+use crate::job::Job;
+use crate::model_server::answer::Input;
+use crate::model_server::conversation::{Takes, Tool};
+use crate::model_server::script::StepHabit;
+
+fn tool(name: &str, properties: &[&str]) -> Tool {
+    let properties = properties.iter().map(|p| ((*p).to_owned(), json!({ "type": "string" }))).collect();
+    Tool { name: name.to_owned(), takes: Takes::Object(properties) }
+}
+
+fn asked(prompts: &[&str]) -> Conversation {
+    let mut conversation = Conversation {
+        tools: vec![
+            tool("Bash", &["command", "description"]),
+            tool("Agent", &["prompt", "subagent_type", "run_in_background"]),
+        ],
+        ..Conversation::default()
+    };
+    for prompt in prompts {
+        conversation.user(prompt);
+    }
+    conversation
+}
+
+fn commands(answer: &Answer) -> Vec<String> {
+    let command = |call: &Call| match &call.input {
+        Input::Object(value) => value["command"].as_str().unwrap_or_default().to_owned(),
+        Input::Text(text) => text.clone(),
+    };
+    answer.calls.iter().map(command).collect()
+}
+
+/// Puts an answer and what its tools print into the conversation.
+fn play(conversation: &mut Conversation, answer: &Answer) {
+    conversation.agent(&answer.text);
+    for call in &answer.calls {
+        conversation.call(&call.name, &call.input.text());
+    }
+    for step in &answer.steps {
+        conversation.result(&format!("step {step} done\n"));
+    }
+}
+
+fn task(steps: u32) -> String {
+    Job { steps }.task_text()
+}
+
+#[test]
+fn a_whole_job_is_done_step_by_step_and_then_it_says_so() {
+    let mut conversation = asked(&[&task(5)]);
+    let options = PersonaOptions::default();
+    for step in 1..=5 {
+        let answer = answer(&conversation, &options);
+        assert_eq!(
+            (answer.thread, answer.kind, answer.steps.as_slice()),
+            (Thread::Main, Kind::Work, &[step][..])
+        );
+        assert_eq!(commands(&answer), [format!("sh step.sh {step}")]);
+        play(&mut conversation, &answer);
+    }
+    let last = answer(&conversation, &options);
+    assert_eq!((last.text.as_str(), last.calls.len()), ("All 5 steps are done. LOOP_COMPLETE", 0));
+}
+
+#[test]
+fn several_steps_go_out_in_one_answer_and_no_more_than_are_open() {
+    let mut conversation = asked(&[&task(5)]);
+    let options = PersonaOptions { parallel: 3, ..PersonaOptions::default() };
+    let first = answer(&conversation, &options);
+    assert_eq!((first.steps.as_slice(), first.calls.len()), (&[1, 2, 3][..], 3));
+    play(&mut conversation, &first);
+    assert_eq!(answer(&conversation, &options).steps, [4, 5]);
+}
+
+#[test]
+fn a_checkpoint_is_written_when_it_is_due_and_only_then() {
+    let request = format!("{CHECKPOINT_REQUEST}\nYour window is full.\n## Completed Work\n- step 5");
+    let mut conversation = asked(&[&task(3)]);
+    let options = PersonaOptions::default();
+    let first = answer(&conversation, &options);
+    play(&mut conversation, &first);
+    let mut reminded = conversation.clone();
+    conversation.user(&request);
+    let taken = answer(&conversation, &options);
+    assert_eq!((taken.kind, taken.thread), (Kind::Checkpoint, Thread::Main));
+    assert!(taken.text.contains("<checkpoint>") && taken.text.contains("- step 2: write part 2"));
+    assert!(taken.text.contains("## Completed Work\n- step 1: write part 1\n## Remaining"));
+
+    let mut cut_off = conversation.clone();
+    cut_off.agent("<checkpoint>\n## Goal");
+    cut_off.user("Your response above was cut off mid-stream. Resume directly from where it stops.");
+    assert_eq!(answer(&cut_off, &options).text, taken.text);
+
+    let ignoring = PersonaOptions { checkpoint: CheckpointHabit::Ignore, ..PersonaOptions::default() };
+    assert_eq!(answer(&conversation, &ignoring).steps, [2]);
+
+    play(&mut conversation, &taken);
+    conversation.user("[segue: go on]\nThe checkpoint is stored. Go on with the work where you left it.");
+    assert_eq!(answer(&conversation, &options).steps, [2]);
+
+    reminded.user(&format!("<system-reminder>The user sent a new message: {request}</system-reminder>"));
+    assert_eq!(answer(&reminded, &options).kind, Kind::Checkpoint);
+}
+
+#[test]
+fn a_continuation_goes_on_and_a_failed_gate_is_mended() {
+    let first = asked(&[&task(4)]);
+    let mut belief = believe(&first.turns);
+    belief.done.extend([1, 2]);
+    let prompt = format!(
+        "The work was begun in an earlier session.\n\n{}\n\n## Task\n{}",
+        belief.checkpoint(true),
+        task(4)
+    );
+    let mut conversation = asked(&[&prompt]);
+    let options = PersonaOptions::default();
+    assert_eq!(answer(&conversation, &options).steps, [3]);
+    for step in [3, 4] {
+        conversation.result(&format!("step {step} done"));
+    }
+    assert!(answer(&conversation, &options).calls.is_empty());
+    conversation.user("The work is not done yet: these checks failed.\nmissing: parts/02.txt\n");
+    assert_eq!(answer(&conversation, &options).steps, [2]);
+}
+
+#[test]
+fn a_sub_agent_gets_the_command_and_its_answer_closes_the_step() {
+    let habit = StepHabit { subagent: true, ..StepHabit::default() };
+    let options = PersonaOptions { steps: [(1, habit)].into(), ..PersonaOptions::default() };
+    let mut main = asked(&[&task(2)]);
+    let given = answer(&main, &options);
+    let [call] = given.calls.as_slice() else { panic!("one call") };
+    let Input::Object(input) = &call.input else { panic!("an object") };
+    assert_eq!((call.name.as_str(), &input["run_in_background"]), ("Agent", &json!(false)));
+
+    let mut side = asked(&["<system-reminder>context</system-reminder>", input["prompt"].as_str().unwrap()]);
+    let runs = answer(&side, &options);
+    assert_eq!((runs.thread, commands(&runs)), (Thread::Side, vec!["sh step.sh 1".to_owned()]));
+    side.call("Bash", "{}");
+    side.result("step 1 done\n");
+    let told = answer(&side, &options);
+    assert_eq!((told.thread, told.text.as_str()), (Thread::Side, "step 1 done\n"));
+
+    main.call("Agent", &call.input.text());
+    main.result(&told.text);
+    assert_eq!(answer(&main, &options).steps, [2]);
+}
+
+#[test]
+fn a_summary_keeps_the_list_and_what_is_done() {
+    let mut conversation = asked(&[&task(3)]);
+    let options = PersonaOptions::default();
+    let first = answer(&conversation, &options);
+    play(&mut conversation, &first);
+    conversation.user("Your task is to create a detailed summary of the conversation so far.");
+    let summary = answer(&conversation, &options);
+    assert_eq!((summary.thread, summary.kind), (Thread::Side, Kind::Compact));
+    let after = asked(&[&format!("This session is being continued. {}", summary.text)]);
+    assert_eq!(believe(&after.turns).listed.len(), 3);
+    assert_eq!(answer(&after, &options).steps, [2]);
+}
+
+#[test]
+fn it_gives_up_after_three_failures_and_tries_again_when_asked() {
+    let mut conversation = asked(&[&task(2)]);
+    let options = PersonaOptions::default();
+    for _ in 0..3 {
+        let next = answer(&conversation, &options);
+        conversation.call("Bash", &next.calls[0].input.text());
+        conversation.result("sh: 0: cannot open step.sh");
+    }
+    assert!(answer(&conversation, &options).text.contains("failed 3 times"));
+    conversation.user("Try again.");
+    assert_eq!(answer(&conversation, &options).steps, [1]);
+}
+
+#[test]
+fn errands_of_the_cli_get_a_short_answer() {
+    let plain = |prompt: &str| Conversation { tools: Vec::new(), ..asked(&[prompt]) };
+    let options = PersonaOptions::default();
+    let kind = |conversation: &Conversation| answer(conversation, &options).kind;
+    assert_eq!(kind(&plain("Generate a concise title for this conversation")), Kind::Title);
+    assert_eq!(kind(&plain("hello")), Kind::Probe);
+    assert_eq!(kind(&Conversation { max_tokens: Some(1), ..asked(&["quota"]) }), Kind::Probe);
+    let schema = json!({ "properties": { "title": {} } });
+    let titled = Conversation { schema: Some(schema), ..plain("x") };
+    assert_eq!(answer(&titled, &options).text, r#"{"title":"Write the parts"}"#);
+    assert!(answer(&asked(&["hello"]), &options).text.contains("no list"));
+}
+
+#[test]
+fn long_answers_have_the_size_that_was_asked_for() {
+    let every = StepHabit { say_chars: 5_000, ..StepHabit::default() };
+    let options = PersonaOptions { every, ..PersonaOptions::default() };
+    let long = answer(&asked(&[&task(2)]), &options);
+    assert_eq!(long.text.len(), 5_000);
+    assert!(long.tokens() > 1_250);
+}

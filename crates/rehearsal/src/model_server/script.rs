@@ -1,0 +1,195 @@
+//! How the model server behaves, as data that a test writes down.
+//!
+//! Nothing here runs: the persona's habits, the window, the faults and where the logs go.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::script::CheckpointHabit;
+
+/// Everything that can be set about the model server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerScript {
+    /// Port on loopback; 0 lets the system choose.
+    pub port: u16,
+    /// Tokens that one request can hold.
+    pub window: u64,
+    /// In which form the Responses API tells that a request is too long.
+    pub window_error: WindowError,
+    /// How the worker behaves.
+    pub persona: PersonaOptions,
+    /// What goes wrong, and where.
+    pub faults: Vec<Fault>,
+    /// Where the truth is written, one JSON line per request; keep it outside the work tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truth_log: Option<PathBuf>,
+    /// How long a model call takes before its first byte.
+    pub latency_ms: u64,
+}
+
+impl Default for ServerScript {
+    fn default() -> Self {
+        Self {
+            port: 0,
+            window: 200_000,
+            window_error: WindowError::Http,
+            persona: PersonaOptions::default(),
+            faults: Vec::new(),
+            truth_log: None,
+            latency_ms: 0,
+        }
+    }
+}
+
+/// How the Responses API tells that a request is too long; the Messages API has one form only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WindowError {
+    /// HTTP 400 with the code `context_length_exceeded`.
+    Http,
+    /// A stream that ends in `response.failed` with that code; a request without a stream gets HTTP 400.
+    Stream,
+}
+
+/// How the worker behaves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PersonaOptions {
+    /// Named in the command of each step as `SEGUE_STEP_LOG`; without it the agent's own environment decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_log: Option<PathBuf>,
+    /// Steps per answer, as so many tool calls; 0 and 1 mean one.
+    pub parallel: u32,
+    /// How a checkpoint request is answered; `refuse_error` answers with a refusal in words.
+    pub checkpoint: CheckpointHabit,
+    /// How a step is done.
+    pub every: StepHabit,
+    /// Steps that are done in another way, by number.
+    pub steps: BTreeMap<u32, StepHabit>,
+}
+
+impl Default for PersonaOptions {
+    fn default() -> Self {
+        Self {
+            step_log: None,
+            parallel: 1,
+            checkpoint: CheckpointHabit::Answer,
+            every: StepHabit::default(),
+            steps: BTreeMap::new(),
+        }
+    }
+}
+
+impl PersonaOptions {
+    /// How this step is done.
+    pub fn habit(&self, step: u32) -> StepHabit {
+        self.steps.get(&step).copied().unwrap_or(self.every)
+    }
+}
+
+/// How one step is done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StepHabit {
+    /// Characters that the command prints besides its own line.
+    pub output_chars: u64,
+    /// How long the command sleeps.
+    pub sleep_ms: u64,
+    /// Characters that the model says before it calls the tool, if that is more than its usual sentence.
+    pub say_chars: u64,
+    /// A sub-agent does the step, where the CLI has them.
+    pub subagent: bool,
+}
+
+/// Something that goes wrong. Only main-thread model calls have faults.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fault {
+    /// From this main-thread model call on, counted from 1 with the failed ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_request: Option<u64>,
+    /// When the answer would run this step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_step: Option<u32>,
+    /// What goes wrong.
+    pub kind: FaultKind,
+    /// How often.
+    #[serde(default = "once")]
+    pub times: u32,
+}
+
+fn once() -> u32 {
+    1
+}
+
+/// What can go wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// 429.
+    RateLimit {
+        /// Seconds in the `retry-after` header, if there is to be one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_after: Option<u64>,
+        /// With the headers that tell limits, what remains, and when it is reset.
+        #[serde(default)]
+        headers: bool,
+    },
+    /// 529 on Messages, 503 on Responses.
+    Overloaded,
+    /// 401.
+    Unauthorized,
+    /// 500.
+    ServerError,
+    /// The money is spent: 400 on Messages, 429 with `insufficient_quota` on Responses.
+    Quota,
+    /// The connection ends in the middle of the answer.
+    CutStream,
+    /// No bytes in the middle of the answer for so long; then the rest.
+    Stall {
+        /// How long.
+        ms: u64,
+    },
+    /// No byte at all.
+    Hang,
+}
+
+impl FaultKind {
+    /// The name in the truth log.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RateLimit { .. } => "rate_limit",
+            Self::Overloaded => "overloaded",
+            Self::Unauthorized => "unauthorized",
+            Self::ServerError => "server_error",
+            Self::Quota => "quota",
+            Self::CutStream => "cut_stream",
+            Self::Stall { .. } => "stall",
+            Self::Hang => "hang",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_is_read_as_it_is_written_and_a_wrong_key_is_refused() {
+        let text = r#"{"window": 500, "window_error": "stream", "persona": {"parallel": 3,
+            "steps": {"4": {"output_chars": 9000, "subagent": true}}},
+            "faults": [{"at_step": 2, "kind": {"rate_limit": {"retry_after": 1}}, "times": 2},
+                       {"at_request": 7, "kind": "hang"}]}"#;
+        let script: ServerScript = serde_json::from_str(text).unwrap();
+        assert_eq!((script.window, script.window_error), (500, WindowError::Stream));
+        assert!(script.persona.habit(4).subagent && !script.persona.habit(3).subagent);
+        assert_eq!(script.faults[0].kind, FaultKind::RateLimit { retry_after: Some(1), headers: false });
+        assert_eq!((script.faults[1].at_request, script.faults[1].times), (Some(7), 1));
+        let again: ServerScript = serde_json::from_str(&serde_json::to_string(&script).unwrap()).unwrap();
+        assert_eq!(again, script);
+        assert!(serde_json::from_str::<ServerScript>(r#"{"windw": 5}"#).is_err());
+    }
+}
