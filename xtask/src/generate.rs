@@ -44,9 +44,7 @@ fn pretty(value: &Value) -> String {
 }
 
 fn program() -> PathBuf {
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| shell::root().join("target"), PathBuf::from);
-    target.join("debug").join("segue")
+    shell::target().join("debug").join("segue")
 }
 
 fn help(words: &[&str]) -> Result<String, Box<dyn std::error::Error>> {

@@ -1,5 +1,6 @@
-//! What contributors run: `cargo xtask test`, `bench`, `gen`.
+//! What contributors run: `cargo xtask test`, `agents`, `bench`, `gen`.
 
+mod agents;
 mod bench;
 mod edges;
 mod generate;
@@ -15,6 +16,7 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 const HELP: &str = "cargo xtask COMMAND
 
   test           everything that CI checks: format, lints, edges, generated files, all tests
+  agents         the real agents that the tests drive, at pinned versions, into target/agents
   bench          what segue costs, as a table
   gen [--check]  write docs/schema and docs/reference, or say that they are out of date
 ";
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["test"] => test::test(),
+        ["agents"] => agents::agents(),
         ["bench"] => bench::bench(),
         ["gen"] => generate::generate(false),
         ["gen", "--check"] => generate::generate(true),

@@ -13,11 +13,21 @@ pub(crate) fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_owned()
 }
 
+/// Where cargo puts what it builds.
+pub(crate) fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir))
+}
+
 /// Runs a program and passes its output through.
 pub(crate) fn run<A: AsRef<OsStr>>(program: &str, args: &[A]) -> Outcome {
+    run_with(&[], program, args)
+}
+
+/// The same with more variables in its environment.
+pub(crate) fn run_with<A: AsRef<OsStr>>(env: &[(&str, &Path)], program: &str, args: &[A]) -> Outcome {
     let words: Vec<String> = args.iter().map(|a| a.as_ref().to_string_lossy().into_owned()).collect();
     say(&format!("$ {program} {}", words.join(" ")));
-    let status = Command::new(program).args(args).current_dir(root()).status()?;
+    let status = Command::new(program).args(args).envs(env.iter().copied()).current_dir(root()).status()?;
     if status.success() {
         Ok(())
     } else {

@@ -59,6 +59,19 @@ pub struct Extras {
     pub grace_ms: Option<u64>,
 }
 
+/// A file to be read along: the one below a folder of the agent's own that has this ending.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tail {
+    /// The variable that names the agent's own folder…
+    pub home: &'static str,
+    /// …and where it lies below the user's home without it.
+    pub fallback: &'static str,
+    /// The folder in it.
+    pub folder: &'static str,
+    /// How the file's name ends.
+    pub ends_with: String,
+}
+
 /// A line that is not understood: its beginning, made readable.
 fn readable(line: &[u8]) -> AgentEvent {
     let head = &line[..line.len().min(200)];
@@ -73,6 +86,14 @@ pub trait Adapter: Send {
 
     /// One line of standard output, without its newline; never split, however long.
     fn line(&mut self, line: &[u8], io: &mut Io);
+
+    /// One line of the file that [`tail`](Adapter::tail) names.
+    fn tailed(&mut self, _line: &[u8], _io: &mut Io) {}
+
+    /// A file that the agent writes beside its output and that has to be read along with it, once it is known.
+    fn tail(&self) -> Option<Tail> {
+        None
+    }
 
     /// Does what the driver wants.
     fn act(&mut self, act: Act, io: &mut Io);

@@ -43,7 +43,7 @@ pub const TABLE: &[Entry] = &[
 
 const BELIEVED: &str = "Claude Code 2.1.325 by its own account";
 const SHORT: &str = "Claude Code's short name, as 2.1.325 resolves it";
-const LISTED: &str = "Codex 0.166.0 in its own list; it can be configured to use more";
+const LISTED: &str = "Codex 0.166.0 in its own list of models";
 const ASSUMED: &str = "Gemini CLI 0.61.0 assumes it";
 
 const fn claude(model: &'static str, window: u64, note: &'static str) -> Entry {
@@ -100,7 +100,8 @@ fn undated(name: &str) -> &str {
         return head;
     }
     let dated = name.len().checked_sub(11).and_then(|at| name.split_at_checked(at));
-    let Some((head, [b'-', y @ .., b'-', m1, m2, b'-', d1, d2])) = dated.map(|(h, t)| (h, t.as_bytes())) else {
+    let Some((head, [b'-', y @ .., b'-', m1, m2, b'-', d1, d2])) = dated.map(|(h, t)| (h, t.as_bytes()))
+    else {
         return name;
     };
     let date = y.iter().chain([m1, m2, d1, d2]);
@@ -139,8 +140,22 @@ mod tests {
     #[test]
     fn a_name_that_merely_looks_alike_is_unknown() {
         for name in [
-            "", "/", "*", "-", "gpt", "gpt-60", "gpt-5.5-mini", "gpt-5", "scripted", "claude-sonnet-4-5[1m]",
-            "claude-opus-4-1", "gemini-2.5-flash-lite", "opus-mine", "2026-03-01", "-2026-03-01", "ö-20250929",
+            "",
+            "/",
+            "*",
+            "-",
+            "gpt",
+            "gpt-60",
+            "gpt-5.5-mini",
+            "gpt-5",
+            "scripted",
+            "claude-sonnet-4-5[1m]",
+            "claude-opus-4-1",
+            "gemini-2.5-flash-lite",
+            "opus-mine",
+            "2026-03-01",
+            "-2026-03-01",
+            "ö-20250929",
             "€€€€€",
         ] {
             assert_eq!(window(name), None, "{name}");
@@ -170,13 +185,15 @@ mod tests {
         let filled = |model, window, configured, chosen| {
             let mut event = ready(model, window);
             fill(&mut event, configured, chosen);
-            match event {
-                AgentEvent::Ready { window, .. } => window,
-                other => panic!("{other:?}"),
-            }
+            let AgentEvent::Ready { window, .. } = event else { panic!("{event:?}") };
+            window
         };
         assert_eq!(filled(Some("gpt-5.5"), Some(90_000), None, None), Some(90_000));
-        assert_eq!(filled(Some("gpt-5.5"), None, Some(50_000), None), None, "the machine takes the configured one");
+        assert_eq!(
+            filled(Some("gpt-5.5"), None, Some(50_000), None),
+            None,
+            "the machine takes the configured one"
+        );
         assert_eq!(filled(Some("gpt-5.5"), None, None, Some("opus")), Some(272_000));
         assert_eq!(filled(None, None, None, Some("opus")), Some(1_000_000));
         assert_eq!(filled(Some("mine"), None, None, Some("opus")), None);

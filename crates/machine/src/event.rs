@@ -192,6 +192,13 @@ pub enum AgentEvent {
         /// Steps done.
         closed: u32,
     },
+    /// The agent was asked for its own idea of the fill, as a cross-check.
+    CrossChecked {
+        /// What the last reading said.
+        reading: u64,
+        /// What the agent says.
+        agent: u64,
+    },
     /// The agent compacted its own context.
     Compacted,
     /// The agent wants to be allowed something. The driver answers as the machine says.

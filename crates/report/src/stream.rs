@@ -129,6 +129,7 @@ impl OuterStream {
             | AgentEvent::TextSaid { .. }
             | AgentEvent::ToolStarted { .. }
             | AgentEvent::ItemsSeen { .. }
+            | AgentEvent::CrossChecked { .. }
             | AgentEvent::Compacted
             | AgentEvent::PermissionAsked { .. }
             | AgentEvent::Answered { .. }

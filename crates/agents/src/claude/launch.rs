@@ -27,7 +27,9 @@ pub struct Options {
     /// Switch its own compaction off, because the policy may replace the session.
     pub no_compaction: bool,
     /// The command that its hook runs after each tool, if the brake is wanted.
-    pub hook: Option<String>,
+    pub brake: Option<String>,
+    /// The command that its hook runs before it compacts, if the transcript is to be kept.
+    pub archive: Option<String>,
 }
 
 impl Options {
@@ -55,13 +57,19 @@ impl Options {
 
     fn settings(&self) -> Option<Value> {
         let mut settings = serde_json::Map::new();
-        if self.no_compaction {
+        // A conversation that is taken up again may be past its ceiling already: compaction is its only way out.
+        if self.no_compaction && !self.resume {
             settings.insert("autoCompactEnabled".to_owned(), json!(false));
         }
-        if let Some(command) = &self.hook {
-            let hook = json!({ "type": "command", "command": command, "timeout": 10 });
-            settings
-                .insert("hooks".to_owned(), json!({ "PostToolUse": [{ "matcher": "*", "hooks": [hook] }] }));
+        let mut hooks = serde_json::Map::new();
+        for (event, command) in [("PostToolUse", &self.brake), ("PreCompact", &self.archive)] {
+            if let Some(command) = command {
+                let hook = json!({ "type": "command", "command": command, "timeout": 10 });
+                hooks.insert(event.to_owned(), json!([{ "matcher": "*", "hooks": [hook] }]));
+            }
+        }
+        if !hooks.is_empty() {
+            settings.insert("hooks".to_owned(), Value::Object(hooks));
         }
         (!settings.is_empty()).then_some(Value::Object(settings))
     }

@@ -1,8 +1,9 @@
 //! Claude Code, long-lived, with stream-json in and out.
 //!
 //! The gauge is the last call of the main thread: its prompt side as the stream begins, its answer as the stream ends.
-//! A request for a checkpoint is a message with priority "now": the running tool finishes, the turn ends, the message runs
-//! next. The end of input does not stop a turn, so a turn is interrupted before the input is closed.
+//! A request for a checkpoint is a message with priority "now": the turn ends and the message runs next. Such a message
+//! kills a tool that has only just begun, so it is held back until the answer has streamed and its tools have ended. The
+//! end of input does not stop a turn, so a turn is interrupted before the input is closed.
 
 mod launch;
 mod result;
@@ -37,7 +38,10 @@ pub struct Claude {
     ready: bool,
     /// Messages that have not come to an end, oldest first.
     sent: VecDeque<Sent>,
+    /// A request for a checkpoint that waits for a good moment.
+    held: Option<String>,
     call: Option<Call>,
+    last_fill: Option<u64>,
     /// Calls whose usage came with the stream, so that their messages need not be read for it.
     metered: BTreeSet<String>,
     side: BTreeSet<String>,
@@ -65,7 +69,9 @@ impl Claude {
             count: 0,
             ready: false,
             sent: VecDeque::new(),
+            held: None,
             call: None,
+            last_fill: None,
             metered: BTreeSet::new(),
             side: BTreeSet::new(),
             tools: BTreeMap::new(),
@@ -96,6 +102,15 @@ impl Claude {
         write(&message, io);
     }
 
+    /// Sends the request for a checkpoint, unless an answer streams or a tool runs.
+    fn send_held(&mut self, io: &mut Io) {
+        let busy = self.call.is_some() || !self.tools.is_empty();
+        if let Some(text) = self.held.take_if(|_| !busy) {
+            self.sent.push_back(Sent::Ask);
+            self.message(&text, "now", io);
+        }
+    }
+
     fn control(&mut self, request: &Value, io: &mut Io) {
         let id = self.next_id();
         write(&json!({ "type": "control_request", "request_id": id, "request": request }), io);
@@ -104,7 +119,7 @@ impl Claude {
     /// The window that the CLI believes in is only worth something when it knows the model.
     fn usage_answer(&mut self, answer: &Value, io: &mut Io) {
         if std::mem::replace(&mut self.ready, true) {
-            return;
+            return self.cross_check(answer, io);
         }
         let known =
             answer.pointer("/autoCompactThresholdSource").and_then(Value::as_str) != Some("unknown-model");
@@ -114,6 +129,17 @@ impl Claude {
         let ceiling = if compacts { threshold } else { window.and_then(|w| w.checked_sub(BLOCKED)) };
         let model = answer.get("model").and_then(Value::as_str).map(str::to_owned);
         self.say_ready(model, window, ceiling, io);
+    }
+
+    // The same call by another way: the agent's own account of what it last sent and got.
+    fn cross_check(&mut self, answer: &Value, io: &mut Io) {
+        let part = |name: &str| answer["apiUsage"][name].as_u64().unwrap_or(0);
+        let names =
+            ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"];
+        let agent: u64 = names.iter().map(|name| part(name)).sum();
+        if let Some(reading) = self.last_fill.filter(|_| agent > 0) {
+            io.events.push(AgentEvent::CrossChecked { reading, agent });
+        }
     }
 
     fn say_ready(&self, model: Option<String>, window: Option<u64>, ceiling: Option<u64>, io: &mut Io) {
@@ -143,8 +169,8 @@ impl Claude {
             let error = json!({ "subtype": "error", "request_id": id, "error": "segue does not offer this" });
             return write(&json!({ "type": "control_response", "response": error }), io);
         }
-        let kind = request["tool_name"].as_str().unwrap_or("tool").to_owned();
-        let title = stream::title(&kind, &request["input"]);
+        let name = request["tool_name"].as_str().unwrap_or("tool");
+        let (kind, title) = (stream::kind(name).to_owned(), stream::title(name, &request["input"]));
         self.permissions.insert(id.clone(), request["input"].clone());
         io.events.push(AgentEvent::PermissionAsked { request: id, kind, title });
     }
@@ -197,8 +223,8 @@ impl Adapter for Claude {
                 self.message(&text, "next", io);
             }
             Act::Ask(text) => {
-                self.sent.push_back(Sent::Ask);
-                self.message(&text, "now", io);
+                self.held = Some(text);
+                self.send_held(io);
             }
             Act::Tell(text) => self.message(&text, "next", io),
             Act::Permission { request, allow } => self.permit(&request, allow, io),

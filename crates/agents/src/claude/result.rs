@@ -1,7 +1,7 @@
 //! How a turn of Claude Code ends. `subtype: success` is no success, and an empty result is no answer.
 
 use segue_machine::{AgentEvent, AgentFailure, Reading, Scope, TurnEnd};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Claude, Sent};
 use crate::{Io, classify};
@@ -14,7 +14,14 @@ impl Claude {
         self.spent(line, io);
         let said = std::mem::take(&mut self.text);
         let Some(sent) = self.sent.pop_front() else { return };
+        if line["terminal_reason"] == "completed" {
+            self.control(&json!({ "subtype": "get_context_usage" }), io);
+        }
         let end = turn_end(line, said);
+        // Finished work needs no checkpoint, and a turn that failed is not asked for one; a stopped turn still is.
+        if end != TurnEnd::Cancelled {
+            self.held = None;
+        }
         io.events.push(match (sent, end) {
             (Sent::Turn, end) => AgentEvent::TurnEnded(end),
             (Sent::Ask, TurnEnd::Finished { text }) => AgentEvent::Answered { text },
@@ -26,6 +33,7 @@ impl Claude {
             }
             (Sent::Ask, TurnEnd::Failed { message, .. }) => AgentEvent::NotAnswered { why: message },
         });
+        self.send_held(io);
     }
 
     // Only the cost: the usage of a result is a sum over its calls.

@@ -19,7 +19,13 @@ impl Claude {
                     cache_write: count(&message["usage"]["cache_creation_input_tokens"]),
                 });
             }
-            "message_delta" => self.call_ended(&event["usage"], io),
+            "message_delta" => {
+                self.call_ended(&event["usage"], io);
+                // Without a tool the turn is about to end by itself, and its end says what becomes of the request.
+                if event["delta"]["stop_reason"] == "tool_use" {
+                    self.send_held(io);
+                }
+            }
             _ => {}
         }
     }
@@ -38,6 +44,7 @@ impl Claude {
             )
         };
         self.flush(io);
+        self.last_fill = Some(reading.fill());
         self.metered.insert(call.id);
         io.events.push(AgentEvent::UsageRead(reading));
     }
@@ -56,6 +63,9 @@ impl Claude {
             self.block(block, io);
         }
         let streams = self.call.as_ref().is_some_and(|call| call.id == id);
+        if !streams {
+            self.call = None;
+        }
         if !streams && !self.metered.contains(id) && message["usage"].is_object() {
             self.flush(io);
             io.events.push(AgentEvent::UsageRead(reading(id, &message["usage"])));
@@ -107,6 +117,7 @@ impl Claude {
             let chars = content_chars(&block["content"]);
             io.events.push(AgentEvent::ToolEnded { tool: id.to_owned(), title, ok, chars });
         }
+        self.send_held(io);
     }
 
     pub(super) fn system(&mut self, line: &Value, io: &mut Io) {
@@ -114,7 +125,13 @@ impl Claude {
         match line["subtype"].as_str().unwrap_or_default() {
             "compact_boundary" => {
                 self.flush(io);
+                self.last_fill = None;
                 io.events.push(AgentEvent::Compacted);
+            }
+            // The answer that streamed is lost; the next try may be far away.
+            "api_retry" => {
+                self.call = None;
+                self.send_held(io);
             }
             "task_started" if line["is_backgrounded"] == true => {
                 let title = line["description"].as_str().unwrap_or("background task").to_owned();
@@ -150,6 +167,18 @@ pub(super) fn title(name: &str, input: &Value) -> String {
         part
     } else {
         format!("{name} {part}")
+    }
+}
+
+/// The kind of a tool, in the words that permissions are given in; a tool of unknown kind is one of its own.
+pub(super) fn kind(name: &str) -> &str {
+    match name {
+        "Bash" | "BashOutput" | "KillShell" => "execute",
+        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => "edit",
+        "Read" | "LS" => "read",
+        "Glob" | "Grep" => "search",
+        "WebFetch" | "WebSearch" => "fetch",
+        other => other,
     }
 }
 

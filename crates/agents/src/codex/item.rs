@@ -16,7 +16,8 @@ impl Codex {
     pub(super) fn item_started(&mut self, item: &Value, io: &mut Io) {
         let Some(title) = tool_title(item) else { return };
         let id = item["id"].as_str().unwrap_or_default().to_owned();
-        if self.tools.insert(id.clone(), title.clone()).is_none() {
+        let announced = self.called.remove(&id).is_some();
+        if self.tools.insert(id.clone(), title.clone()).is_none() && !announced {
             self.flush(io);
             io.events.push(AgentEvent::ToolStarted { tool: id, title });
         }
@@ -43,7 +44,7 @@ impl Codex {
 
     fn tool_completed(&mut self, item: &Value, io: &mut Io) {
         let id = item["id"].as_str().unwrap_or_default();
-        let known = self.tools.remove(id);
+        let known = self.tools.remove(id).or_else(|| self.called.remove(id));
         let Some(title) = known.or_else(|| tool_title(item)) else { return };
         let ok = !matches!(item["status"].as_str(), Some("failed" | "declined"))
             && item["exitCode"].as_i64().unwrap_or(0) == 0;
@@ -57,17 +58,37 @@ impl Codex {
         io.events.push(AgentEvent::ToolEnded { tool: id.to_owned(), title, ok, chars });
     }
 
-    /// What the model is really sent of a tool's output, which may be much less than the tool printed.
+    /// One item as the model's API has it: a call before its tool runs, or what the model is sent of a tool's output.
     pub(super) fn raw_item(&mut self, item: &Value, io: &mut Io) {
-        if !item["type"].as_str().is_some_and(|kind| kind.ends_with("_output")) {
+        match item["type"].as_str().unwrap_or_default() {
+            "function_call" | "custom_tool_call" | "local_shell_call" => self.raw_call(item, io),
+            kind if kind.ends_with("_output") => self.raw_output(item, io),
+            _ => {}
+        }
+    }
+
+    // The session must not be ended between the call and its tool.
+    fn raw_call(&mut self, item: &Value, io: &mut Io) {
+        let id = item["call_id"].as_str().unwrap_or_default().to_owned();
+        if id.is_empty() || self.tools.contains_key(&id) {
             return;
         }
+        let title = call_title(item);
+        if self.called.insert(id.clone(), title.clone()).is_none() {
+            self.flush(io);
+            io.events.push(AgentEvent::ToolStarted { tool: id, title });
+        }
+    }
+
+    // This may be much less than the tool printed.
+    fn raw_output(&mut self, item: &Value, io: &mut Io) {
         let output = &item["output"];
         let chars =
             output.as_str().map_or_else(|| output.to_string().len(), |text| text.chars().count()) as u64;
         self.flush(io);
         let tool = item["call_id"].as_str().unwrap_or_default();
-        match self.ended.remove(tool) {
+        let without_item = self.called.remove(tool).map(|title| (title, true));
+        match self.ended.remove(tool).or(without_item) {
             Some((title, ok)) => {
                 io.events.push(AgentEvent::ToolEnded { tool: tool.to_owned(), title, ok, chars })
             }
@@ -129,7 +150,14 @@ impl Codex {
     }
 }
 
-fn tool_title(item: &Value) -> Option<String> {
+pub(super) fn call_title(item: &Value) -> String {
+    let name = item["name"].as_str().unwrap_or("tool");
+    let arguments = item["arguments"].as_str().and_then(|a| serde_json::from_str::<Value>(a).ok());
+    let command = arguments.as_ref().and_then(|a| a["cmd"].as_str().or_else(|| a["command"].as_str()));
+    cut_chars(command.unwrap_or(name).lines().next().unwrap_or_default(), 200)
+}
+
+pub(super) fn tool_title(item: &Value) -> Option<String> {
     let word = |name: &str| item[name].as_str().unwrap_or_default();
     let title = match word("type") {
         "commandExecution" => word("command").to_owned(),

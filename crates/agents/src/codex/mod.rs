@@ -4,6 +4,7 @@
 //! thread are sums and are not read. A request for a checkpoint is a steer: the running tool finishes, the next request
 //! carries the message, and the turn ends with the answer.
 
+mod exec;
 mod item;
 mod turn;
 
@@ -13,6 +14,8 @@ use segue_machine::{AgentEvent, AgentFailure, Capabilities, TurnEnd};
 use serde_json::{Value, json};
 
 use crate::{Act, Adapter, Extras, Io, readable};
+
+pub use exec::CodexExec;
 
 /// What a conversation is started with.
 #[derive(Debug, Clone)]
@@ -70,6 +73,8 @@ pub struct Codex {
     steer: Option<Steer>,
     approvals: BTreeMap<String, Value>,
     tools: BTreeMap<String, String>,
+    /// Calls that the model has made and that no item stands for yet: their tools are about to run.
+    called: BTreeMap<String, String>,
     /// Tools that have ended and whose output the model has not been sent.
     ended: BTreeMap<String, (String, bool)>,
     text: String,
@@ -90,6 +95,7 @@ impl Codex {
             steer: None,
             approvals: BTreeMap::new(),
             tools: BTreeMap::new(),
+            called: BTreeMap::new(),
             ended: BTreeMap::new(),
             text: String::new(),
             chars: 0,

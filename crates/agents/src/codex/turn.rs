@@ -27,6 +27,7 @@ impl Codex {
         self.flush(io);
         self.turn = None;
         self.tools.clear();
+        self.called.clear();
         let Some(work) = self.work.take() else { return };
         // A request that the turn had not taken when it ended was not answered by it.
         let answers = work == Work::Ask || self.steer.take() == Some(Steer::Taken);

@@ -7,7 +7,8 @@ impl Run {
     pub(super) fn brake(&mut self, n: u32, request: &str, tool: &str, chars: u64, out: &mut Vec<Effect>) {
         let stop = self.session_mut(n).is_some() && self.must_stop(tool, chars);
         out.push(Effect::AnswerBrake { request: request.to_owned(), stop });
-        if stop && self.taking.is_none() && self.ending.is_none() {
+        // While the gates run the turn is over: what is asked late replaces nothing.
+        if stop && self.taking.is_none() && self.ending.is_none() && self.phase_is_working() {
             self.stop_before_the_wall(out);
         }
     }

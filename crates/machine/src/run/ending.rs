@@ -17,6 +17,7 @@ impl Run {
         let on_failure = self.view.spec.as_ref().is_some_and(|s| s.git.commit_on_failure);
         let status = if success { "completed" } else { "failed" }.to_owned();
         self.view.outcome = Some(outcome);
+        self.work_is_saved = true;
         out.push(Effect::SaveWork { status, commit: success || on_failure });
     }
 

@@ -38,6 +38,7 @@ impl Run {
         };
         let session = self.view.sessions;
         self.view.tools_since.clear();
+        self.work_is_saved = true;
         out.push(Effect::TakeCheckpoint { session, asked, by, answer, commit });
         self.taking = Some(then);
     }
@@ -174,7 +175,7 @@ impl Run {
         let Some(session) = self.view.session.as_mut() else { return self.go_after(after, out) };
         session.doing = Doing::Ending;
         let waits = !session.tools.is_empty();
-        self.ending = Some(Ending { reason, after, sent: false });
+        self.ending = Some(Ending { reason, after, sent: false, save: true });
         if waits {
             out.push(Effect::SetTimer { timer: Timer::End, at: self.now.saturating_add(LAST_TOOL_MS) });
         } else {

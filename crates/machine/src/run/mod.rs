@@ -56,6 +56,8 @@ pub struct Run {
     unanswered: bool,
     /// Nothing has happened in the work since the last checkpoint.
     checkpoint_is_current: bool,
+    /// No tool has run since the work was last put into git.
+    work_is_saved: bool,
     agent: usize,
     fallback: Option<usize>,
     trim: u32,
@@ -108,6 +110,8 @@ struct Ending {
     reason: EndReason,
     after: After,
     sent: bool,
+    /// What tools did after the work was saved is saved too before the run ends.
+    save: bool,
 }
 
 /// What follows the end of a session.

@@ -1,7 +1,7 @@
 //! Taking a run up again after its process died or its end was not the end.
 
 use super::{After, EndReason, Phase, Run, Then};
-use crate::{Asked, Depth, Effect, GateWhen, RunSpec, SessionReason, Timer};
+use crate::{Asked, Depth, Effect, GateWhen, Outcome, RunSpec, SessionReason, Timer};
 
 impl Run {
     /// Books what was in flight as lost and goes on from the last durable fact.
@@ -63,7 +63,10 @@ impl Run {
 
     // A person who resumes has looked: the counters that would stop the run at once begin anew.
     fn forget_what_was_in_flight(&mut self) {
-        let was_ending = self.ending.as_ref().is_some_and(|e| matches!(e.after, After::Finish(_)));
+        let was_saving =
+            self.view.phase == Phase::Saving && self.view.outcome.as_ref().is_some_and(Outcome::resumable);
+        let was_ending =
+            was_saving || self.ending.as_ref().is_some_and(|e| matches!(e.after, After::Finish(_)));
         self.ask = None;
         self.taking = None;
         self.ending = None;

@@ -74,6 +74,7 @@ impl Run {
             AgentEvent::ToolStarted { tool, title } => {
                 self.item_closed = false;
                 self.checkpoint_is_current = false;
+                self.work_is_saved = false;
                 if let Some(s) = self.session_mut(n) {
                     s.tools.insert(tool.clone(), title.clone());
                 }
@@ -87,6 +88,7 @@ impl Run {
                 self.item_closed |= self.progress.closed(*closed);
                 self.check_stages(out);
             }
+            AgentEvent::CrossChecked { reading, agent } => self.cross_check(*reading, *agent, out),
             AgentEvent::Compacted => {
                 if let Some(s) = self.session_mut(n) {
                     s.gauge.reset();
@@ -189,6 +191,16 @@ impl Run {
         }
     }
 
+    fn cross_check(&mut self, reading: u64, agent: u64, out: &mut Vec<Effect>) {
+        const TOLERATED: u64 = 20;
+        if reading.abs_diff(agent) > reading / TOLERATED {
+            let text = format!(
+                "the last call was {reading} tokens by its own usage, but {agent} by the agent's account"
+            );
+            self.warn_once("cross_check", text, out);
+        }
+    }
+
     fn compacted(&mut self, out: &mut Vec<Effect>) {
         self.warn_once(
             "compacted",
@@ -207,6 +219,7 @@ impl Run {
     fn tool_ended(&mut self, tool: &str, title: &str, ok: bool, chars: u64, out: &mut Vec<Effect>) {
         self.held.remove(tool);
         self.add_chars(chars);
+        self.work_is_saved = false;
         let Some(session) = self.view.session.as_mut() else { return };
         let title = session.tools.remove(tool).filter(|t| !t.is_empty()).unwrap_or_else(|| title.to_owned());
         session.gauge.count_tool();
@@ -406,7 +419,10 @@ impl Run {
         let was_starting = session.doing == Doing::Starting;
         if let Some(ending) = self.ending.take() {
             self.close_session(ending.reason, exit, orphans, out);
-            return self.go_after(ending.after, out);
+            return match ending.after {
+                After::Finish(outcome) if ending.save && !self.work_is_saved => self.save(outcome, out),
+                after @ (After::Start(_) | After::Finish(_)) => self.go_after(after, out),
+            };
         }
         let expected = matches!(self.view.phase, Phase::Gating | Phase::Saving);
         let reason = if expected { EndReason::Finished } else { EndReason::Failed };
@@ -498,8 +514,12 @@ impl Run {
         if self.view.session.is_none() {
             return self.finish_now(outcome, out);
         }
-        self.ending =
-            Some(super::Ending { reason: EndReason::Stopped, after: After::Finish(outcome), sent: true });
+        self.ending = Some(super::Ending {
+            reason: EndReason::Stopped,
+            after: After::Finish(outcome),
+            sent: true,
+            save: false,
+        });
         self.set_doing(Doing::Ending);
         if let Some(session) = &self.view.session {
             out.push(Effect::EndSession { session: session.n, how: EndHow::AtOnce });

@@ -137,6 +137,7 @@ pub(crate) fn agent_event(dice: &mut Dice) -> AgentEvent {
         6 => AgentEvent::Compacted,
         7 => AgentEvent::PermissionAsked { request: tool, kind: "web".to_owned(), title },
         8 => AgentEvent::Answered { text },
+        9 if dice.chance(20) => AgentEvent::CrossChecked { reading: 9, agent: u64::from(dice.roll(20)) },
         9 => AgentEvent::NotAnswered { why: text },
         10 => AgentEvent::TurnEnded(turn_end(dice)),
         _ => AgentEvent::Unrecognised { text, bytes: 9 },

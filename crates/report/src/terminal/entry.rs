@@ -60,7 +60,9 @@ fn session_started(started: &SessionStarted) -> String {
         SessionReason::Split => "started on a part of the task",
         SessionReason::Resume => "started to go on with the run",
     };
-    let wall = wall(started.ceiling, started.window);
+    // Many agents tell their window only with the first call: the status line says it then.
+    let known = started.ceiling.is_some() || started.window.is_some();
+    let wall = if known { wall(started.ceiling, started.window) } else { String::new() };
     format!("{} {}{model} {how}{wall}", started.session, started.agent)
 }
 
@@ -85,10 +87,15 @@ fn checkpoint_taken(taken: &CheckpointTaken) -> String {
         Depth::Full => "full",
     };
     let claims = taken.claims;
-    format!(
-        "checkpoint {} ({depth}) of {} by {by} · claims: {} confirmed, {} contradicted, {} unknown · {}",
-        taken.checkpoint, taken.session, claims.confirmed, claims.contradicted, claims.unknown, taken.path
-    )
+    let checked = claims.confirmed + claims.contradicted > 0;
+    let verdicts = format!(
+        "{} confirmed, {} contradicted, {} unknown",
+        claims.confirmed, claims.contradicted, claims.unknown
+    );
+    let claims = if checked { format!(" · claims: {verdicts}") } else { String::new() };
+    let readable =
+        taken.path.strip_suffix(".json").map_or_else(|| taken.path.clone(), |path| format!("{path}.md"));
+    format!("{} {depth} checkpoint by {by}{claims} · {readable}", taken.session)
 }
 
 fn checkpoint_tint(taken: &CheckpointTaken) -> Tint {
@@ -107,8 +114,7 @@ fn handoff_decided(decided: &HandoffDecided) -> String {
     };
     let to = decided.to_agent.as_ref().map(|agent| format!(" → {agent}")).unwrap_or_default();
     let text = decided.text.as_ref().map(|text| format!(" · {text}")).unwrap_or_default();
-    let checkpoint = decided.checkpoint.as_ref().map(|id| format!(" · checkpoint {id}")).unwrap_or_default();
-    format!("{} {}{to}, {kind}: {}{text}{checkpoint}", decided.from, decided.from_agent, decided.reason)
+    format!("{} {}{to}, {kind}: {}{text}", decided.from, decided.from_agent, decided.reason)
 }
 
 // A session that finished or was replaced says so elsewhere; only what went wrong is worth a line.

@@ -96,8 +96,8 @@ fn sessions_checkpoints_and_handoffs_are_one_line_each() {
         .collect();
     for line in [
         "  00:00  s1 x (x) started, ceiling 177k (window 200k)",
-        "  00:00  checkpoint x (brief) of s1 by segue · claims: 5 confirmed, 1 contradicted, 2 unknown · x",
-        "  00:00  s1 x → x, fallback: x · checkpoint x",
+        "  00:00  s1 brief checkpoint by segue · claims: 5 confirmed, 1 contradicted, 2 unknown · x",
+        "  00:00  s1 x → x, fallback: x",
         "  00:00  s1 failed (exit 2) · 2 processes outlived it and were ended",
         "  00:00  limit reached: cost (x)",
         "  00:00  warning: x",

@@ -1,11 +1,46 @@
-//! `segue agents`: which agents segue knows, which are here, and how exact their gauge is.
+//! `segue agents`: which agents segue knows, which are here in which version, how each is driven and how exact its gauge is.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use segue_agents::windows;
+use serde_json::{Value, json};
 
 use super::failure::Failure;
+use super::known::{self, Facts};
 use super::open::{Place, find_program};
-use super::out;
-use crate::config::{AgentKind, AgentSettings, Flags, KNOWN_AGENTS};
+use super::{out, version};
+use crate::config::{AgentKind, AgentSettings, Flags, KNOWN_AGENTS, Permissions};
+
+/// One agent as it was found here.
+#[derive(Debug)]
+pub(super) struct Look {
+    /// Its name.
+    pub(super) name: String,
+    /// It is named in the configuration, not only known.
+    pub(super) configured: bool,
+    /// Where its program lies, or why it cannot be started.
+    pub(super) path: Result<PathBuf, String>,
+    /// Its version, or why it is not known.
+    version: Result<String, String>,
+    /// What this version cannot do and would have to.
+    pub(super) lacks: Vec<&'static str>,
+    /// Why it would refuse to work as it is configured.
+    pub(super) refuses: Option<&'static str>,
+    command: Vec<String>,
+    facts: Facts,
+    notes: Vec<&'static str>,
+}
+
+/// An agent that is to be looked at.
+struct Wanted {
+    name: String,
+    configured: bool,
+    kind: AgentKind,
+    command: Vec<String>,
+    env: BTreeMap<String, String>,
+    bypass: bool,
+}
 
 /// The known agents whose program is on PATH.
 pub(super) fn installed() -> Vec<String> {
@@ -13,47 +48,179 @@ pub(super) fn installed() -> Vec<String> {
     KNOWN_AGENTS.iter().filter(|b| here(b.command)).map(|b| b.name.to_owned()).collect()
 }
 
-/// Lists configured agents first, then the known ones.
-pub(super) fn agents(at: &Place) -> Result<u8, Failure> {
-    let workdir = at.store().workdir().to_owned();
-    let configured =
-        at.layers(&Flags::default()).ok().and_then(|layers| crate::config::resolve(&layers).ok());
-    let configured = configured.map(|settings| settings.agents).unwrap_or_default();
-    for agent in &configured {
-        describe(at, &workdir, agent);
+/// Lists configured agents first, then the known ones; or the table of windows.
+pub(super) fn agents(at: &Place, windows: bool) -> Result<u8, Failure> {
+    if windows {
+        out::lines(window_lines(at.json));
+        return Ok(0);
     }
-    let is_configured = |name: &str| configured.iter().any(|a| a.spec.name == name);
-    for known in KNOWN_AGENTS.iter().filter(|b| !is_configured(b.name)) {
-        let command: Vec<String> = known.command.iter().map(|c| (*c).to_owned()).collect();
-        entry(at, &workdir, known.name, known.kind, &command, "known");
+    for look in look(at) {
+        if at.json {
+            out::line(&look.json().to_string());
+        } else {
+            out::lines(look.words());
+        }
     }
     Ok(0)
 }
 
-fn describe(at: &Place, workdir: &Path, agent: &AgentSettings) {
-    entry(at, workdir, &agent.spec.name, agent.kind, &agent.command, "configured");
+/// Looks at every configured and every known agent, all at once.
+pub(super) fn look(at: &Place) -> Vec<Look> {
+    let workdir = at.store().workdir().to_owned();
+    let wanted = wanted(at);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            wanted.into_iter().map(|wanted| scope.spawn(|| wanted.look(&workdir))).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+    })
 }
 
-fn entry(at: &Place, workdir: &Path, name: &str, kind: AgentKind, command: &[String], from: &str) {
-    let program = command.first().map_or("", String::as_str);
-    let found = find_program(program, workdir);
-    let (driven, gauge) = match kind {
-        AgentKind::Acp => ("acp", "reported by the agent where it does, else estimated"),
-        AgentKind::Command => ("command", "estimated from what is sent and printed"),
-        AgentKind::Claude => ("stream", "exact, from each model call"),
-        AgentKind::Codex => ("server", "exact, from each model call"),
-    };
-    if at.json {
-        let doc = serde_json::json!({
-            "agent": name, "from": from, "installed": found.is_ok(), "path": found.as_ref().ok(),
-            "missing": found.as_ref().err(), "command": command, "driven_by": driven, "gauge": gauge,
-        });
-        return out::line(&doc.to_string());
-    }
-    let state = match &found {
-        Ok(path) => path.display().to_string(),
-        Err(why) => why.clone(),
-    };
-    let mark = if found.is_ok() { "here   " } else { "missing" };
-    out::line(&format!("{mark}  {name:<10} {driven:<8} {state}\n                    gauge: {gauge}"));
+fn wanted(at: &Place) -> Vec<Wanted> {
+    let layers = at.layers(&Flags::default()).ok();
+    let settings = layers.and_then(|layers| crate::config::resolve(&layers).ok());
+    let configured: Vec<AgentSettings> = settings.map(|settings| settings.agents).unwrap_or_default();
+    let known = KNOWN_AGENTS.iter().filter(|known| configured.iter().all(|a| a.spec.name != known.name));
+    let known = known.map(|known| Wanted {
+        name: known.name.to_owned(),
+        configured: false,
+        kind: known.kind,
+        command: known.command.iter().map(|c| (*c).to_owned()).collect(),
+        env: BTreeMap::new(),
+        bypass: false,
+    });
+    let known: Vec<Wanted> = known.collect();
+    let configured = configured.into_iter().map(|agent| Wanted {
+        name: agent.spec.name,
+        configured: true,
+        kind: agent.kind,
+        command: agent.command,
+        env: agent.env,
+        bypass: agent.permissions == Permissions::Bypass,
+    });
+    configured.chain(known).collect()
 }
+
+impl Wanted {
+    fn look(self, workdir: &Path) -> Look {
+        let facts = known::facts(&self.name, self.kind);
+        let path = find_program(self.command.first().map_or("", String::as_str), workdir);
+        let version = match (&path, known::version_command(self.kind, &self.command)) {
+            (Err(_), _) => Err("not installed".to_owned()),
+            (_, None) => Err("not asked: segue does not know this program".to_owned()),
+            (Ok(_), Some(command)) => version::ask(&command, &self.env, workdir)
+                .and_then(|text| version::find(&text).ok_or_else(|| "it did not say".to_owned())),
+        };
+        let tested = version.as_ref().is_ok_and(|v| facts.tested.contains(&v.as_str()));
+        let lacks = if path.is_ok() && !tested { self.lacks(&facts, workdir) } else { Vec::new() };
+        let mut notes = facts.notes.to_vec();
+        let root = self.kind == AgentKind::Claude && rustix::process::geteuid().is_root();
+        let sandboxed = self.env.contains_key("IS_SANDBOX") || std::env::var_os("IS_SANDBOX").is_some();
+        let refused = root && !sandboxed;
+        let refuses = (refused && self.bypass).then_some(AS_ROOT);
+        if refused && !self.bypass {
+            notes.push(AS_ROOT);
+        }
+        let Self { name, configured, command, .. } = self;
+        Look { name, configured, path, version, lacks, refuses, command, facts, notes }
+    }
+
+    fn lacks(&self, facts: &Facts, workdir: &Path) -> Vec<&'static str> {
+        let Some((args, words)) = facts.needs else { return Vec::new() };
+        let command: Vec<String> =
+            self.command.iter().cloned().chain(args.iter().map(|a| (*a).to_owned())).collect();
+        // Without an answer nothing is known to be lacking.
+        version::ask(&command, &self.env, workdir)
+            .map_or_else(|_| Vec::new(), |help| known::lacking(words, &help))
+    }
+}
+
+/// Whether to call a place a sandbox is for the user to decide, not for segue.
+const AS_ROOT: &str = "as root it refuses --permissions bypass unless IS_SANDBOX=1 is in its environment, which is \
+                       for you to decide; --permissions allow=… works without";
+
+impl Look {
+    /// Its version and whether that one was tested, in words.
+    pub(super) fn version_words(&self) -> String {
+        let tested = self.facts.tested.join(" and ");
+        match (&self.version, tested.as_str()) {
+            (Ok(version), _) if self.is_tested() => format!("{version} (tested)"),
+            (Ok(version), "") => version.clone(),
+            (Ok(version), tested) => format!("{version} (not tested; {tested} was)"),
+            (Err(why), _) => format!("version unknown: {why}"),
+        }
+    }
+
+    /// What is wrong with it, and what to do; `None` when it can work.
+    pub(super) fn trouble(&self) -> Option<String> {
+        let get = self.facts.get;
+        let update = get.map_or_else(String::new, |get| format!("; update it: {get}"));
+        let instead = self.facts.instead.map_or_else(String::new, |name| format!(", or use {name}"));
+        match (&self.path, self.refuses) {
+            (Err(why), _) => Some(match get {
+                Some(get) => format!("{why}; get it: {get}"),
+                None => why.clone(),
+            }),
+            (Ok(_), Some(why)) => Some(why.to_owned()),
+            (Ok(_), None) if self.lacks.is_empty() => None,
+            (Ok(_), None) => Some(format!("this version lacks {}{update}{instead}", self.lacks.join(", "))),
+        }
+    }
+
+    /// How it is driven, in words.
+    pub(super) fn driven(&self) -> &'static str {
+        self.facts.driven
+    }
+
+    fn is_tested(&self) -> bool {
+        self.version.as_ref().is_ok_and(|v| self.facts.tested.contains(&v.as_str()))
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "agent": self.name, "from": if self.configured { "configured" } else { "known" },
+            "installed": self.path.is_ok(), "path": self.path.as_ref().ok(), "missing": self.path.as_ref().err(),
+            "version": self.version.as_ref().ok(), "tested": self.is_tested(), "tested_versions": self.facts.tested,
+            "command": self.command, "driven_by": self.facts.driven_by, "gauge": self.facts.gauge,
+            "trouble": self.trouble(), "get": self.facts.get, "notes": self.notes,
+        })
+    }
+
+    fn words(&self) -> Vec<String> {
+        let mark = match (&self.path, self.trouble()) {
+            (Ok(_), None) => "here",
+            (Ok(_), Some(_)) => "TROUBLE",
+            (Err(_), _) => "missing",
+        };
+        let mut lines = vec![format!("{mark:<8} {:<11} {}", self.name, self.driven())];
+        let mut more = |text: String| lines.push(format!("{:<21}{text}", ""));
+        if let Ok(path) = &self.path {
+            more(format!("{}, {}", path.display(), self.version_words()));
+        }
+        if let Some(trouble) = self.trouble() {
+            more(trouble);
+        }
+        if self.path.is_ok() {
+            more(format!("gauge: {}", self.facts.gauge));
+            self.notes.iter().for_each(|note| more(format!("note: {note}")));
+        }
+        lines
+    }
+}
+
+fn window_lines(json: bool) -> Vec<String> {
+    let entries = windows::TABLE.iter();
+    if json {
+        let line = |e: &windows::Entry| json!({ "model": e.model, "vendor": e.vendor, "window": e.window, "note": e.note, "as_of": windows::AS_OF });
+        return entries.map(|entry| line(entry).to_string()).collect();
+    }
+    let head = format!(
+        "windows as of {}, used when neither the agent nor the configuration says; `window` in [agent.NAME] beats them",
+        windows::AS_OF
+    );
+    let rows = entries.map(|e| format!("{:<20} {:>9}  {:<10} {}", e.model, e.window, e.vendor, e.note));
+    std::iter::once(head).chain(rows).collect()
+}
+
+#[cfg(test)]
+#[path = "agents_tests.rs"]
+mod tests;

@@ -61,7 +61,11 @@ pub(super) enum Command {
         run: Option<String>,
     },
     /// The agents that segue knows, and which of them are here
-    Agents,
+    Agents {
+        /// The windows that segue knows by the model's name, and since when
+        #[arg(long)]
+        windows: bool,
+    },
     /// Look for what would go wrong
     Doctor,
     /// Look at the configuration
@@ -110,8 +114,10 @@ pub(super) enum Command {
 pub(super) enum Hook {
     /// A tool has ended
     AfterTool,
-    /// The agent is about to compact its context
+    /// The agent is about to compact its context and must not
     BeforeCompaction,
+    /// The agent is about to compact its context: keep what it forgets
+    Archive,
 }
 
 /// `segue config …`

@@ -148,6 +148,9 @@ fn account(at: &Place, stage: &Stage, job: Job) {
     if at.json {
         return;
     }
+    let installed = open::find_program("segue", &stage.repository).is_ok();
+    let own = std::env::current_exe().ok().filter(|_| !installed);
+    let program = own.map_or_else(|| "segue".to_owned(), |path| path.display().to_string());
     out::lines([
         String::new(),
         format!(
@@ -161,7 +164,7 @@ fn account(at: &Place, stage: &Stage, job: Job) {
         ),
         "look around:".to_owned(),
         format!("  cd {}", stage.repository.display()),
-        "  segue status · segue log · segue show · segue replay".to_owned(),
+        format!("  {program} status   (log, show, replay)"),
         "  git log --oneline $(git for-each-ref --format='%(refname)' refs/segue)".to_owned(),
         format!("  steps  {}", stage.log.display()),
     ]);

@@ -1,5 +1,7 @@
 //! `segue doctor`: looks for what would go wrong, and says what to do about it.
 
+use std::borrow::Cow;
+
 use segue_journal::Journal;
 
 use super::failure::Failure;
@@ -10,14 +12,16 @@ use crate::git::Repo;
 use crate::process::lock::Lock;
 
 struct Check {
-    name: &'static str,
+    name: Cow<'static, str>,
     fine: bool,
     text: String,
 }
 
 /// Runs every check; exit 1 when one of them found something.
 pub(super) fn doctor(at: &Place) -> Result<u8, Failure> {
-    let checks = [git(at), repository(at), configuration(at), state(at), journal(at), owner(at)];
+    let mut checks = vec![git(at), repository(at), configuration(at)];
+    checks.extend(agents(at));
+    checks.extend([state(at), journal(at), owner(at)]);
     let bad = checks.iter().filter(|c| !c.fine).count();
     for check in &checks {
         if at.json {
@@ -25,7 +29,7 @@ pub(super) fn doctor(at: &Place) -> Result<u8, Failure> {
             out::line(&doc.to_string());
         } else {
             out::line(&format!(
-                "{}  {:<14} {}",
+                "{}  {:<16} {}",
                 if check.fine { "ok " } else { "BAD" },
                 check.name,
                 check.text
@@ -37,39 +41,29 @@ pub(super) fn doctor(at: &Place) -> Result<u8, Failure> {
 
 fn git(at: &Place) -> Check {
     match find_program("git", &at.dir) {
-        Ok(path) => Check { name: "git", fine: true, text: path.display().to_string() },
-        Err(why) => {
-            Check { name: "git", fine: false, text: format!("{why}: install git, or run with --no-git") }
-        }
+        Ok(path) => Check { name: "git".into(), fine: true, text: path.display().to_string() },
+        Err(why) => Check {
+            name: "git".into(),
+            fine: false,
+            text: format!("{why}: install git, or run with --no-git"),
+        },
     }
 }
 
 fn repository(at: &Place) -> Check {
     match Repo::find(&at.dir) {
-        Ok(repo) => Check { name: "repository", fine: true, text: repo.root().display().to_string() },
-        Err(error) => Check { name: "repository", fine: false, text: error.to_string() },
+        Ok(repo) => Check { name: "repository".into(), fine: true, text: repo.root().display().to_string() },
+        Err(error) => Check { name: "repository".into(), fine: false, text: error.to_string() },
     }
 }
 
 fn configuration(at: &Place) -> Check {
-    let name = "configuration";
-    let layers = match at.layers(&Flags::default()) {
-        Ok(layers) => layers,
-        Err(_) => {
-            return Check { name, fine: false, text: "wrong: `segue config check` says where".to_owned() };
-        }
+    let name: Cow<'static, str> = "configuration".into();
+    let Ok(layers) = at.layers(&Flags::default()) else {
+        return Check { name, fine: false, text: "wrong: `segue config check` says where".to_owned() };
     };
     match resolve(&layers) {
-        Ok(settings) => {
-            let missing = settings.agents.iter().find_map(|agent| {
-                let program = agent.command.first().map_or("", String::as_str);
-                find_program(program, at.store().workdir()).err().map(|why| (agent.spec.name.clone(), why))
-            });
-            match missing {
-                Some((agent, why)) => Check { name, fine: false, text: format!("agent {agent}: {why}") },
-                None => Check { name, fine: true, text: format!("policy {}", settings.preset) },
-            }
-        }
+        Ok(settings) => Check { name, fine: true, text: format!("policy {}", settings.preset) },
         Err(errors) if errors.only_no_agent() => {
             let found = super::agents::installed();
             let text = match found.first() {
@@ -83,24 +77,44 @@ fn configuration(at: &Place) -> Check {
     }
 }
 
+// Those that would work here; when none is chosen, those that could.
+fn agents(at: &Place) -> Vec<Check> {
+    let looks = super::agents::look(at);
+    let chosen = looks.iter().any(|look| look.configured);
+    let relevant = looks.iter().filter(|look| look.configured || (!chosen && look.path.is_ok()));
+    relevant
+        .map(|look| {
+            let name = format!("agent {}", look.name).into();
+            match look.trouble() {
+                Some(trouble) => Check { name, fine: !look.configured, text: trouble },
+                None => {
+                    Check { name, fine: true, text: format!("{}, {}", look.version_words(), look.driven()) }
+                }
+            }
+        })
+        .collect()
+}
+
 fn state(at: &Place) -> Check {
     let dir = at.store().dir();
     let writable =
         if dir.exists() { tempfile::tempfile_in(&dir) } else { tempfile::tempfile_in(at.store().workdir()) };
     match writable {
-        Ok(_) => Check { name: "state", fine: true, text: dir.display().to_string() },
-        Err(error) => Check { name: "state", fine: false, text: format!("{}: {error}", dir.display()) },
+        Ok(_) => Check { name: "state".into(), fine: true, text: dir.display().to_string() },
+        Err(error) => {
+            Check { name: "state".into(), fine: false, text: format!("{}: {error}", dir.display()) }
+        }
     }
 }
 
 fn journal(at: &Place) -> Check {
     let path = at.store().journal();
     if !path.exists() {
-        return Check { name: "journal", fine: true, text: "none yet".to_owned() };
+        return Check { name: "journal".into(), fine: true, text: "none yet".to_owned() };
     }
     match Journal::read(&path).and_then(|reader| reader.runs()) {
-        Ok(runs) => Check { name: "journal", fine: true, text: format!("{} runs", runs.len()) },
-        Err(error) => Check { name: "journal", fine: false, text: error.to_string() },
+        Ok(runs) => Check { name: "journal".into(), fine: true, text: format!("{} runs", runs.len()) },
+        Err(error) => Check { name: "journal".into(), fine: false, text: error.to_string() },
     }
 }
 
@@ -112,5 +126,5 @@ fn owner(at: &Place) -> Check {
         Some(holder) => format!("nobody; the last was run {}", holder.run),
         None => "nobody".to_owned(),
     };
-    Check { name: "owner", fine: true, text }
+    Check { name: "owner".into(), fine: true, text }
 }

@@ -3,7 +3,7 @@
 //! A hook must never be the reason that an agent stops working: whatever goes wrong here lets it go on.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -28,12 +28,26 @@ pub(super) fn hook(which: &Hook) -> Result<u8, Failure> {
                 out::line(&json!({ "continue": false, "stopReason": reason }).to_string());
             }
         }
+        Hook::Archive => {
+            archive(&input);
+        }
         Hook::BeforeCompaction => {
             let reason = "segue replaces the session instead of compacting it";
             out::line(&json!({ "continue": false, "stopReason": reason }).to_string());
         }
     }
     Ok(0)
+}
+
+// The transcript as it is before the agent forgets: one copy for each compaction.
+fn archive(input: &Value) -> Option<u64> {
+    let transcript = Path::new(input["transcript_path"].as_str()?);
+    let dir = PathBuf::from(std::env::var_os("SEGUE_RUN_DIR")?);
+    let mark = std::env::var(crate::process::SESSION_MARK).ok()?;
+    let session = mark.rsplit('.').next()?;
+    let file = |n: u32| dir.join(format!("s{session}-before-compaction-{n}.jsonl"));
+    let free = (1..10_000).map(file).find(|path| !path.exists())?;
+    std::fs::copy(transcript, free).ok()
 }
 
 // A sub-agent's tools fill its own window, not the one that is looked after.

@@ -8,6 +8,7 @@ mod demo;
 mod doctor;
 mod failure;
 mod hook;
+mod known;
 mod log;
 mod note;
 mod open;
@@ -19,6 +20,7 @@ mod scripted;
 mod show;
 mod status;
 mod stop;
+mod version;
 
 use std::process::ExitCode;
 
@@ -58,7 +60,7 @@ fn dispatch(args: Args) -> Result<u8, Failure> {
         Command::Show(show) => show::show(&at, &show),
         Command::Stop { run, now } => stop::stop(&at, run.as_deref(), now),
         Command::Replay { run } => replay::replay(&at, run.as_deref()),
-        Command::Agents => agents::agents(&at),
+        Command::Agents { windows } => agents::agents(&at, windows),
         Command::Doctor => doctor::doctor(&at),
         Command::Config { what } => config::config(&at, &what),
         Command::Demo(demo) => demo::demo(&at, &demo),

@@ -9,7 +9,7 @@ use segue_machine::CommitMode;
 use super::failure::Failure;
 use crate::checkpoint::Workplace;
 use crate::config::{AgentSettings, Flags, Layers, Settings, resolve};
-use crate::git::{GitError, Repo};
+use crate::git::Repo;
 use crate::prompt::Prompts;
 use crate::store::Store;
 
@@ -97,10 +97,7 @@ pub(super) fn repo(dir: &Path, settings: &Settings) -> Result<Option<Repo>, Fail
     if !settings.git.enabled {
         return Ok(None);
     }
-    let repo = Repo::find(dir).map_err(|error| match error {
-        GitError::NotARepository { .. } | GitError::GitMissing => Failure::from(error),
-        other => Failure::usage(format!("{other}; --no-git does without")),
-    })?;
+    let repo = Repo::find(dir)?;
     if settings.git.commit == CommitMode::Branch && !settings.git.allow_dirty && repo.is_dirty()? {
         return Err(Failure::usage(
             "there are changes that are not committed, and this policy commits on the branch: \

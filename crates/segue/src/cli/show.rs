@@ -58,11 +58,11 @@ fn overview(at: &Place, run: &str, past: &[Past], view: &View) -> Result<u8, Fai
 }
 
 fn checkpoints(past: &[Past]) -> Vec<(String, String, u32)> {
-    let of = |step: &Past| match &step.record.event {
-        Event::CheckpointTaken { checkpoint, path, session, .. } => {
-            Some((checkpoint.clone(), path.clone(), *session))
-        }
-        _ => None,
+    let of = |step: &Past| {
+        let Event::CheckpointTaken { checkpoint, path, session, .. } = &step.record.event else {
+            return None;
+        };
+        Some((checkpoint.clone(), path.clone(), *session))
     };
     past.iter().filter_map(of).collect()
 }

@@ -17,6 +17,7 @@ pub(crate) struct Builtin {
 pub(crate) const KNOWN: &[Builtin] = &[
     Builtin { name: "claude", kind: AgentKind::Claude, command: &["claude"] },
     Builtin { name: "codex", kind: AgentKind::Codex, command: &["codex"] },
+    Builtin { name: "codex-exec", kind: AgentKind::CodexExec, command: &["codex"] },
     acp("claude-acp", &["claude-agent-acp"]),
     acp("codex-acp", &["codex-acp"]),
     acp("gemini", &["gemini", "--acp"]),

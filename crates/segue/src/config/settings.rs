@@ -71,6 +71,8 @@ pub(crate) enum AgentKind {
     Claude,
     /// Codex's app-server.
     Codex,
+    /// Codex one prompt at a time, for versions without an app-server.
+    CodexExec,
 }
 
 /// How a command agent takes its prompt.

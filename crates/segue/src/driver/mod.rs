@@ -8,6 +8,7 @@ mod effects;
 mod face;
 mod session;
 mod socket;
+mod tail;
 mod timers;
 
 use std::collections::VecDeque;
@@ -34,6 +35,9 @@ use timers::Timers;
 
 /// Events that cause nothing are stored together, at the latest after this time.
 const GROUP: Duration = Duration::from_millis(30);
+
+/// How often a file that an agent writes beside its output is looked at.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// What can end a driver besides the run's own end.
 #[derive(Debug, Error)]
@@ -143,6 +147,7 @@ impl Driver {
                 said = self.socket.next() => self.queue.extend(said),
                 Some(input) = self.inbox.recv() => self.input(input),
                 () = tokio::time::sleep(GROUP), if group => self.flush()?,
+                () = tokio::time::sleep(LOOK), if self.live.as_ref().is_some_and(Live::tails) => self.read_along(),
             }
         }
     }

@@ -11,6 +11,7 @@ use segue_machine::{EndHow, Event};
 
 use super::Driver;
 use super::child::{self, Control, Handle, Launch, News};
+use super::tail::Along;
 use crate::config::{AgentKind, AgentSettings, Permissions, PromptBy};
 use crate::process;
 
@@ -21,12 +22,18 @@ pub(super) struct Live {
     adapter: Box<dyn Adapter>,
     process: Option<Handle>,
     heard: Instant,
+    along: Option<Along>,
 }
 
 impl Live {
     /// For how long the agent has not written a byte.
     pub(super) fn quiet_ms(&self) -> u64 {
         u64::try_from(self.heard.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Whether there is a file to be read along, or will be.
+    pub(super) fn tails(&self) -> bool {
+        self.along.is_some()
     }
 
     /// Ends the process without ceremony.
@@ -45,7 +52,8 @@ impl Driver {
         };
         let adapter = self.adapter(&settings, conversation);
         let waits = adapter.starts_with_prompt();
-        self.live = Some(Live { n, agent: settings, adapter, process: None, heard: Instant::now() });
+        self.live =
+            Some(Live { n, agent: settings, adapter, process: None, heard: Instant::now(), along: None });
         if waits || self.spawn(n, None) {
             self.with_adapter(n, |adapter, io| adapter.open(io));
         }
@@ -56,10 +64,10 @@ impl Driver {
         let replaces = self.machine.view().spec.as_ref().is_some_and(|s| s.policy.replaces());
         let model = settings.spec.model.clone();
         let bypass = settings.permissions == Permissions::Bypass;
-        let hook = |which: &str| {
-            let program = std::env::current_exe().ok().filter(|_| replaces)?;
-            Some(format!("'{}' hook {which}", program.display()))
-        };
+        let native = self.machine.view().spec.as_ref().is_some_and(|s| s.policy.native);
+        let program = std::env::current_exe().ok();
+        let command = |which: &str| program.as_ref().map(|p| format!("'{}' hook {which}", p.display()));
+        let hook = |which: &str| command(which).filter(|_| replaces);
         match settings.kind {
             AgentKind::Acp => Box::new(Acp::new(cwd, conversation)),
             AgentKind::Command => Box::new(Command::default()),
@@ -69,8 +77,10 @@ impl Driver {
                 model,
                 permission: if bypass { claude::Permission::Bypass } else { claude::Permission::Ask },
                 no_compaction: replaces,
-                hook: hook("after-tool"),
+                brake: hook("after-tool"),
+                archive: native.then(|| command("archive")).flatten(),
             })),
+            AgentKind::CodexExec => Box::new(codex::CodexExec::new(model, bypass)),
             AgentKind::Codex => Box::new(Codex::new(codex::Options {
                 cwd,
                 resume: conversation,
@@ -120,6 +130,7 @@ impl Driver {
         let grace = extras.grace_ms.map(std::time::Duration::from_millis);
         env.extend(extras.env);
         env.push((process::RUN_MARK.to_owned(), run.clone()));
+        env.push(("SEGUE_RUN_DIR".to_owned(), self.place.store.run_dir(run).display().to_string()));
         env.push(("SEGUE_SOCKET".to_owned(), self.socket.path().display().to_string()));
         env.push(("SEGUE_TOKEN".to_owned(), self.socket.token().to_owned()));
         Launch {
@@ -175,6 +186,22 @@ impl Driver {
         self.queue.extend(io.events.into_iter().map(|event| Event::Agent { session: n, event }));
     }
 
+    /// Takes in what the agent has written beside its output.
+    pub(super) fn read_along(&mut self) {
+        let Some(live) = self.live.as_mut() else { return };
+        if live.along.is_none()
+            && let Some(tail) = live.adapter.tail()
+        {
+            let env: Vec<(String, String)> = live.agent.env.clone().into_iter().collect();
+            live.along = Along::new(&tail, &env);
+        }
+        let Some(along) = live.along.as_mut() else { return };
+        let (n, lines) = (live.n, along.news());
+        for line in lines {
+            self.with_adapter(n, |adapter, io| adapter.tailed(&line, io));
+        }
+    }
+
     pub(super) fn agent_news(&mut self, n: u32, news: News) {
         match news {
             News::Lines(lines) => {
@@ -182,10 +209,13 @@ impl Driver {
                     live.heard = Instant::now();
                 }
                 for line in lines {
+                    self.read_along();
                     self.with_adapter(n, |adapter, io| adapter.line(&line, io));
                 }
+                self.read_along();
             }
             News::Gone { exit, orphans } => {
+                self.read_along();
                 self.with_adapter(n, |adapter, io| adapter.exited(exit, io));
                 self.live = None;
                 self.queue.push_back(Event::SessionExited { session: n, exit, orphans });

@@ -42,6 +42,21 @@ fn c2_the_time_to_answer_counts_from_the_end_of_the_running_tool() {
 }
 
 #[test]
+fn c2_a_tool_that_begins_before_the_request_arrives_holds_the_time_and_later_ones_do_not() {
+    let mut scene = Scenario::new("seamless").reply(Reply::Silent).start();
+    scene.usage(50_000).usage(91_000);
+    assert_eq!(scene.timer(Timer::Ask), Some(START + 30_000));
+    scene.tool_begins("t1").wait(120_000);
+    assert_eq!((scene.count("take"), scene.timer(Timer::Ask)), (0, None));
+    scene.tool_ends("t1", 0);
+    assert_eq!(scene.timer(Timer::Ask), Some(START + 150_000));
+    scene.wait(20_000).tool_begins("t2").tool_ends("t2", 0).tool_begins("t3");
+    assert_eq!(scene.timer(Timer::Ask), Some(START + 150_000));
+    scene.wait(10_000);
+    assert_eq!(scene.count("take"), 1);
+}
+
+#[test]
 fn c2_the_time_to_answer_never_ends_after_the_runs_deadline() {
     let mut scene =
         Scenario::new("seamless").reply(Reply::Silent).spec(|s| s.limits.deadline_ms = Some(60_000)).start();

@@ -146,3 +146,20 @@ fn a_request_tells_until_when_segue_waits() {
     });
     assert_eq!(until, [Some(START + 30_000)]);
 }
+
+#[test]
+fn c6_what_a_tool_did_after_the_last_checkpoint_is_saved_before_the_run_ends() {
+    for (works_on, saves) in [(true, 1), (false, 0)] {
+        let mut scene = Scenario::new("seamless").spec(|s| s.limits.deadline_ms = Some(60_000)).start();
+        scene.usage(50_000);
+        if works_on {
+            scene.tool_begins("t1");
+        }
+        scene.wait(60_000);
+        if works_on {
+            assert_eq!((scene.count("take"), scene.count("save")), (1, 0));
+            scene.tool_ends("t1", 0);
+        }
+        assert_eq!((scene.outcome().verdict, scene.count("save")), (Verdict::Stopped, saves));
+    }
+}
