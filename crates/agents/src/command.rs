@@ -3,15 +3,28 @@
 
 use segue_machine::{AgentEvent, AgentFailure, Capabilities, TurnEnd};
 
-use crate::{Act, Adapter, Io};
+use crate::{Act, Adapter, Extras, Io};
 
 /// How much of what the program printed is kept as its last words.
 const KEPT: usize = 32 * 1024;
+
+/// Text is reported when this much has come together, so that a talkative program does not flood the journal.
+const TEXT_STEP: u64 = 2_000;
 
 /// A program that takes one prompt, prints text and ends.
 #[derive(Debug, Default)]
 pub struct Command {
     text: String,
+    unsaid: u64,
+}
+
+impl Command {
+    fn flush(&mut self, io: &mut Io) {
+        let chars = std::mem::take(&mut self.unsaid);
+        if chars > 0 {
+            io.events.push(AgentEvent::TextSaid { chars });
+        }
+    }
 }
 
 impl Adapter for Command {
@@ -27,7 +40,10 @@ impl Adapter for Command {
 
     fn line(&mut self, line: &[u8], io: &mut Io) {
         let line = String::from_utf8_lossy(line);
-        io.events.push(AgentEvent::TextSaid { chars: line.chars().count() as u64 + 1 });
+        self.unsaid += line.chars().count() as u64 + 1;
+        if self.unsaid >= TEXT_STEP {
+            self.flush(io);
+        }
         self.text.push_str(&line);
         self.text.push('\n');
         if self.text.len() > 2 * KEPT {
@@ -43,6 +59,7 @@ impl Adapter for Command {
     }
 
     fn exited(&mut self, exit: Option<i32>, io: &mut Io) {
+        self.flush(io);
         let text = std::mem::take(&mut self.text);
         let end = match exit {
             Some(0) => TurnEnd::Finished { text },
@@ -50,6 +67,11 @@ impl Adapter for Command {
             None => failed(format!("a signal ended the command: {}", last_line(&text))),
         };
         io.events.push(AgentEvent::TurnEnded(end));
+    }
+
+    fn extras(&self) -> Extras {
+        // Its input is closed from the start: waiting for it to notice is waiting for nothing.
+        Extras { grace_ms: Some(0), ..Extras::default() }
     }
 
     fn starts_with_prompt(&self) -> bool {

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use segue_machine::gauge::Gauge;
 use segue_machine::policy::Percent;
-use segue_machine::{AgentEvent, Effect, Event, Millis, Notice, Outcome, Record, RunSpec, SessionView, View};
+use segue_machine::{
+    AgentEvent, Effect, Event, Millis, Notice, Outcome, Record, RunSpec, SessionView, Source, View,
+};
 
 use crate::fields::{
     CheckpointRequested, CheckpointTaken, GateFinished, GaugeRead, HandoffDecided, LimitReached, RunFinished,
@@ -124,6 +126,10 @@ impl OuterStream {
                 Some(Outer::GaugeRead(gauge_read(session, true, view)))
             }
             AgentEvent::ToolEnded { .. } => Some(Outer::GaugeRead(gauge_read(session, false, view))),
+            // An agent without tools and readings has nothing but its text to go by.
+            AgentEvent::TextSaid { .. } if session.gauge.source() == Source::Estimated => {
+                Some(Outer::GaugeRead(gauge_read(session, false, view)))
+            }
             AgentEvent::Ready { .. }
             | AgentEvent::UsageRead(_)
             | AgentEvent::TextSaid { .. }

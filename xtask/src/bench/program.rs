@@ -16,6 +16,7 @@ pub(super) fn rows() -> Result<Vec<Row>> {
     let (start, bare) = (start_up(&program(), &["--version"])?, start_up(Path::new("true"), &[])?);
     let memory = resident()?;
     let (with, without) = (step(true)?, step(false)?);
+    let (brake, start_of_shell) = brake()?;
     Ok(vec![
         Row {
             what: "start-up (`segue --version`)",
@@ -34,6 +35,15 @@ pub(super) fn rows() -> Result<Vec<Row>> {
             figure: format!("{:.2} ms", with - without),
             beside: format!("{with:.2} ms with segue, {without:.2} ms without ({:.2} times)", with / without),
             bar: "≤ 10 ms",
+        },
+        Row {
+            what: "brake, per tool of an agent that asks",
+            figure: format!("{brake:.2} ms"),
+            beside: format!(
+                "starting `sh -c :` {start_of_shell:.2} ms ({:.1} times)",
+                brake / start_of_shell
+            ),
+            bar: "≤ 5 ms",
         },
     ])
 }
@@ -157,4 +167,29 @@ fn alone(script: &Path, repo: &Path) -> Result<()> {
     drop(input);
     agent.wait()?;
     Ok(())
+}
+
+// A command agent that asks the brake many times: milliseconds per question, and per start of a shell.
+fn brake() -> Result<(f64, f64)> {
+    const TIMES: u32 = 100;
+    let dir = tempfile::tempdir()?;
+    let repo = stage(dir.path(), 1, &Script::default())?;
+    let ask = format!(
+        "i=0; s=$(date +%s%N); while [ $i -lt {TIMES} ]; do \
+         echo '{{\"tool_use_id\":\"t'$i'\",\"tool_name\":\"Bash\",\"tool_response\":{{\"stdout\":\"ok\"}}}}' | {program:?} hook after-tool; \
+         i=$((i+1)); done; e=$(date +%s%N); \
+         i=0; while [ $i -lt {TIMES} ]; do echo x | sh -c :; i=$((i+1)); done; f=$(date +%s%N); \
+         echo $((e-s)) $((f-e)) > {out:?}; sh step.sh 1",
+        program = program(),
+        out = dir.path().join("times"),
+    );
+    std::fs::write(repo.join("ask.sh"), ask)?;
+    let config = "agents = [\"asker\"]\n[agent.asker]\nkind = \"command\"\ncommand = [\"sh\", \"ask.sh\"]\nwindow = \"200k\"\n";
+    std::fs::write(repo.join("segue.toml"), config)?;
+    let run = Command::new(program()).args(["run", "TASK.md", "--json"]).current_dir(&repo).output()?;
+    let times = std::fs::read_to_string(dir.path().join("times"));
+    let times = times.map_err(|_| String::from_utf8_lossy(&run.stdout).into_owned())?;
+    let mut each =
+        times.split_whitespace().filter_map(|n| n.parse::<f64>().ok()).map(|ns| ns / 1e6 / f64::from(TIMES));
+    Ok((each.next().unwrap_or(f64::NAN), each.next().unwrap_or(f64::NAN)))
 }

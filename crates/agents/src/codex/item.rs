@@ -1,7 +1,7 @@
 //! What Codex says while it works: usage, text, tools, compaction.
 
 use segue_machine::checkpoint::cut_chars;
-use segue_machine::{AgentEvent, Reading};
+use segue_machine::{AgentEvent, Reading, Scope};
 use serde_json::Value;
 
 use super::Codex;
@@ -14,6 +14,7 @@ const COMPACTS: u64 = 90;
 
 impl Codex {
     pub(super) fn item_started(&mut self, item: &Value, io: &mut Io) {
+        self.compacting |= item["type"] == "contextCompaction";
         let Some(title) = tool_title(item) else { return };
         let id = item["id"].as_str().unwrap_or_default().to_owned();
         let announced = self.called.remove(&id).is_some();
@@ -35,6 +36,7 @@ impl Codex {
             }
             "reasoning" => self.chars += item["content"].to_string().chars().count() as u64,
             "contextCompaction" => {
+                self.compacting = false;
                 self.flush(io);
                 io.events.push(AgentEvent::Compacted);
             }
@@ -133,7 +135,10 @@ impl Codex {
             return;
         }
         self.flush(io);
+        // The request for a summary is a call of its own and says nothing about what is in the window.
+        let scope = if self.compacting { Scope::Side } else { Scope::Main };
         io.events.push(AgentEvent::UsageRead(Reading {
+            scope,
             call,
             window: reported.map(|w| w * 100 / REPORTED),
             ceiling: reported.map(|w| w * COMPACTS / REPORTED),

@@ -80,6 +80,7 @@ pub struct Codex {
     text: String,
     chars: u64,
     raw: bool,
+    compacting: bool,
 }
 
 impl Codex {
@@ -100,6 +101,7 @@ impl Codex {
             text: String::new(),
             chars: 0,
             raw: false,
+            compacting: false,
         }
     }
 

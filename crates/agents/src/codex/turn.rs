@@ -28,6 +28,7 @@ impl Codex {
         self.turn = None;
         self.tools.clear();
         self.called.clear();
+        self.compacting = false;
         let Some(work) = self.work.take() else { return };
         // A request that the turn had not taken when it ended was not answered by it.
         let answers = work == Work::Ask || self.steer.take() == Some(Steer::Taken);
@@ -60,7 +61,16 @@ pub(super) fn failed(message: &str, info: Option<&Value>) -> TurnEnd {
         "serverOverloaded" => AgentFailure::Overloaded,
         "modelNotFound" => AgentFailure::BadModel,
         "unauthorized" => AgentFailure::Unauthorised,
-        _ => return classify(message, status.map(|s| s.to_string()).as_deref()),
+        _ => {
+            let code = api_code(message).or_else(|| status.map(|s| s.to_string()));
+            return classify(message, code.as_deref());
+        }
     };
     TurnEnd::Failed { failure, message: message.to_owned() }
+}
+
+// An HTTP error comes as the API's own body, with its code inside.
+fn api_code(message: &str) -> Option<String> {
+    let body: Value = serde_json::from_str(message).ok()?;
+    body.pointer("/error/code").and_then(Value::as_str).map(str::to_owned)
 }

@@ -1,0 +1,31 @@
+//! The built program with the scripted agent, from end to end. One binary, so that it is linked once.
+
+// Clippy takes a module for a test only when it says so, integration test or not.
+#[cfg(test)]
+mod bad_input;
+#[cfg(test)]
+mod checkpoints;
+#[cfg(test)]
+mod demo;
+#[cfg(test)]
+mod endurance;
+#[cfg(test)]
+mod gates;
+#[cfg(test)]
+mod kill;
+#[cfg(test)]
+mod kill_more;
+#[cfg(test)]
+mod meter;
+#[cfg(test)]
+mod outer;
+#[cfg(test)]
+mod owner;
+#[cfg(test)]
+mod replay;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod trigger;
+#[cfg(test)]
+mod worker;

@@ -1,0 +1,177 @@
+//! One owner per work tree, how it is asked to stop, and what others may do meanwhile.
+
+use segue_rehearsal::script::{Fault, FaultKind, Script};
+
+use crate::support::{Done, Running, World, left_behind, until};
+
+/// Steps long enough to meet a run at work.
+fn slow() -> Script {
+    Script { step_ms: 150, think_ms: 10, ..Script::default() }
+}
+
+/// A job whose run has finished its first step.
+fn at_work(script: Script) -> (World, Running) {
+    let world = World::new(8, script);
+    let run = world.launch(&["run", "TASK.md", "--json"], "run");
+    until("the first step", || world.steps().distinct_done().contains(&1));
+    (world, run)
+}
+
+/// The run stopped as someone asked, left nothing behind, and can go on to its end without doing anything twice.
+fn assert_stopped_and_resumable(world: &World, done: &Done) {
+    assert_eq!(done.code, Some(130), "{}", done.all());
+    let finished = &done.of("run.finished")[0];
+    assert_eq!((&finished["verdict"], &finished["exit_code"]), (&"stopped".into(), &130.into()));
+    let run = done.lines()[0]["run"].as_str().unwrap().to_owned();
+    assert_eq!(left_behind(&run), Vec::<String>::new());
+    let recorded = world.steps().distinct_done();
+    assert!(recorded.len() < 8, "it was stopped on the way");
+    let resumed = world.launch(&["resume", "--json"], "resume").wait();
+    assert_eq!(resumed.code, Some(0), "{}", resumed.all());
+    assert_eq!(resumed.of("run.finished")[0]["verdict"], "verified");
+    let log = world.steps();
+    assert_eq!(log.distinct_done(), (1..=8).collect());
+    assert!(log.repeated().is_empty(), "{log:?}");
+    assert!(log.started_twice().is_disjoint(&recorded), "{log:?}");
+    assert_eq!(left_behind(&run), Vec::<String>::new());
+}
+
+#[test]
+fn e2_a_second_run_is_refused_at_once_while_read_only_commands_work() {
+    let (world, run) = at_work(slow());
+    let id = world.run_id().unwrap();
+    for args in [["run", "TASK.md"], ["resume", &id]] {
+        let second = world.segue(&args);
+        assert_eq!(second.code, Some(2), "{}", second.all());
+        for words in [&format!("run {id}"), "segue status", "segue stop"] {
+            assert!(second.err.contains(words), "{words}: {}", second.err);
+        }
+    }
+    let status = world.segue(&["status", "--json"]);
+    assert_eq!(status.code, Some(0), "{}", status.all());
+    assert_eq!(status.lines()[0]["process"], run.pid());
+    for args in [
+        &["status"][..],
+        &["status", "--all"],
+        &["log"],
+        &["log", "--json"],
+        &["show"],
+        &["show", "--gates"],
+        &["show", "--output"],
+        &["replay", "--json"],
+    ] {
+        let done = world.segue(args);
+        assert!(done.code == Some(0) && !done.out.is_empty(), "{args:?}: {}", done.all());
+    }
+    let done = run.wait();
+    assert_eq!(done.code, Some(0), "{}", done.all());
+    assert_eq!(world.steps().sessions().len(), 1, "the second never came to an agent");
+    let third = world.launch(&["run", "TASK.md", "--json"], "third").wait();
+    assert_eq!(third.code, Some(0), "the lock is free again: {}", third.all());
+}
+
+#[test]
+fn e2_the_lock_of_a_killed_owner_is_stale_at_once_and_its_agent_does_not_work_beside_the_next() {
+    let (world, run) = at_work(Script { ignore_eof: true, ..slow() });
+    let dead = world.run_id().unwrap();
+    run.signal("KILL");
+    assert_eq!(run.wait().code, None);
+    assert!(!left_behind(&dead).is_empty(), "its agent is still at work");
+    let status = world.segue(&["status"]);
+    assert!(status.code == Some(0) && status.out.contains("its process is gone"), "{}", status.all());
+    assert_eq!(world.segue(&["stop"]).code, Some(2), "there is nobody to stop");
+
+    let next = world.launch(&["run", "TASK.md", "--json"], "next").wait();
+    assert_eq!(next.code, Some(0), "{}", next.all());
+    assert_eq!(left_behind(&dead), Vec::<String>::new());
+    let text = std::fs::read_to_string(world.log()).unwrap();
+    let second = text.match_indices("session ").nth(1).unwrap().0;
+    let (first, second) = text.split_at(second);
+    let started: Vec<&str> =
+        first.lines().filter_map(|l| l.strip_prefix("start ")?.split(' ').nth(1)).collect();
+    let late = second.lines().filter_map(|l| l.strip_prefix("end ")?.split(' ').nth(1));
+    assert_eq!(late.filter(|pid| started.contains(pid)).count(), 0, "{text}");
+}
+
+#[test]
+fn segue_stop_takes_a_checkpoint_and_the_run_can_be_resumed() {
+    let (world, run) = at_work(slow());
+    let other = world.segue(&["stop", "20010101"]);
+    assert_eq!(other.code, Some(2), "{}", other.all());
+    let id = world.run_id().unwrap();
+    let stop = world.segue(&["stop", &id]);
+    assert!(stop.code == Some(0) && stop.out.contains(&id), "{}", stop.all());
+    let done = run.wait();
+    let taken = done.of("checkpoint.taken");
+    assert_eq!((taken.len(), &taken[0]["by"]), (1, &"agent".into()), "{}", done.all());
+    assert!(world.steps().half_done().is_empty(), "the running step ended");
+    assert_stopped_and_resumable(&world, &done);
+}
+
+#[test]
+fn segue_stop_now_does_not_wait_for_a_tool_that_hangs() {
+    let hang = Fault { at_step: 2, session: Some(1), kind: FaultKind::Hang };
+    let (world, run) = at_work(Script { faults: vec![hang], ..slow() });
+    until("the tool", || run.so_far().matches("gauge.read").count() >= 3);
+    let stop = world.segue(&["stop", "--now", "--json"]);
+    assert_eq!(stop.lines()[0]["process"], run.pid());
+    let done = run.wait();
+    assert!(done.of("checkpoint.taken").iter().all(|line| line["by"] == "segue"), "{}", done.all());
+    assert_stopped_and_resumable(&world, &done);
+}
+
+#[test]
+fn the_first_interrupt_is_gentle_and_the_second_is_not() {
+    let hang = Fault { at_step: 2, session: Some(1), kind: FaultKind::Hang };
+    let (world, run) = at_work(Script { faults: vec![hang], ..slow() });
+    until("the tool", || run.so_far().matches("gauge.read").count() >= 3);
+    run.signal("INT");
+    until("the request", || run.so_far().contains("checkpoint.requested"));
+    run.signal("INT");
+    let done = run.wait();
+    assert_stopped_and_resumable(&world, &done);
+
+    let (world, run) = at_work(slow());
+    run.signal("INT");
+    let done = run.wait();
+    assert_eq!(done.of("checkpoint.taken").len(), 1, "{}", done.all());
+    assert_stopped_and_resumable(&world, &done);
+}
+
+#[test]
+fn the_polite_signals_of_the_system_take_a_checkpoint_too() {
+    for signal in ["TERM", "HUP"] {
+        let (world, run) = at_work(slow());
+        run.signal(signal);
+        let done = run.wait();
+        assert_eq!(done.of("checkpoint.taken").len(), 1, "{signal}: {}", done.all());
+        assert_stopped_and_resumable(&world, &done);
+    }
+}
+
+#[test]
+fn log_follows_a_live_run_to_its_end_in_the_same_lines() {
+    let (world, run) = at_work(slow());
+    let follow = world.launch(&["log", "-f", "--json"], "follow");
+    let words = world.launch(&["log", "-f"], "words");
+    until("a line", || follow.so_far().contains("run.started"));
+    let done = run.wait();
+    let (follow, words) = (follow.wait(), words.wait());
+    assert_eq!((done.code, follow.code, words.code), (Some(0), Some(0), Some(0)), "{}", follow.all());
+    assert_eq!(follow.out, done.out);
+    assert!(words.out.contains("verified: all gates are green"), "{}", words.out);
+}
+
+#[test]
+fn log_stops_following_a_run_whose_process_was_killed() {
+    let (world, run) = at_work(slow());
+    let follow = world.launch(&["log", "-f", "--json"], "follow");
+    until("a line", || follow.so_far().contains("run.started"));
+    run.signal("KILL");
+    let done = run.wait();
+    let follow = follow.wait();
+    assert_eq!(follow.code, Some(0), "{}", follow.all());
+    assert!(follow.out.starts_with(&done.out), "everything that was said is durable");
+    let id = world.run_id().unwrap();
+    until("the agent to end by itself", || left_behind(&id).is_empty());
+}
