@@ -152,7 +152,7 @@ fn the_demo_says_in_words_what_happened_and_where_to_look() {
         "verified: all gates are green",
         "4 sessions · 3 handoffs · 0 overflows",
         "by the steps' own log: 19 of 19 steps done, 0 repeated, 0 lost; 4 sessions, 0 overflows at the model",
-        "segue status · segue log · segue show · segue replay",
+        " status   (log, show, replay)",
         &format!("cd {repository}"),
     ] {
         assert!(shown.done.out.contains(words), "{words}\n{}", shown.done.all());
