@@ -4,6 +4,7 @@
 //! are returned in the order in which they are to be carried out; their outcomes come back as later records. Events
 //! of a session that is over are ignored, so late news does no harm.
 
+mod agent;
 mod brake;
 mod ending;
 mod gating;
@@ -12,6 +13,7 @@ mod progress;
 mod resume;
 mod session;
 mod stages;
+mod turn;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};

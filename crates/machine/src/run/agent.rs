@@ -1,0 +1,195 @@
+//! What an agent says and does while it works: usage, text, tools, lists, permissions.
+
+use super::{Doing, Run, ToolDone, Totals, View};
+use crate::gauge::Taken;
+use crate::{AgentEvent, Effect, EndHow, Limit, Outcome, Reading, Verdict};
+
+impl Run {
+    pub(super) fn agent_event(&mut self, n: u32, event: &AgentEvent, out: &mut Vec<Effect>) {
+        if self.session_mut(n).is_none() {
+            return;
+        }
+        match event {
+            AgentEvent::Ready { conversation, model, window, ceiling, can } => {
+                self.ready(conversation, model.as_ref(), *window, *ceiling, *can, out);
+            }
+            AgentEvent::UsageRead(reading) => self.usage_read(reading, out),
+            AgentEvent::TextSaid { chars } => {
+                self.spoke = true;
+                self.add_chars(*chars);
+                self.check_stages(out);
+            }
+            AgentEvent::ToolStarted { tool, title } => {
+                self.item_closed = false;
+                self.checkpoint_is_current = false;
+                self.work_is_saved = false;
+                if let Some(s) = self.session_mut(n) {
+                    s.tools.insert(tool.clone(), title.clone());
+                }
+                self.hold_ask_timer(out);
+            }
+            AgentEvent::ToolEnded { tool, title, ok, chars } => {
+                self.tool_ended(tool, title, *ok, *chars, out)
+            }
+            AgentEvent::ItemsSeen { open, closed } => {
+                self.view.items = Some((*open, *closed));
+                self.item_closed |= self.progress.closed(*closed);
+                self.check_stages(out);
+            }
+            AgentEvent::CrossChecked { reading, agent } => self.cross_check(*reading, *agent, out),
+            AgentEvent::Compacted => {
+                if let Some(s) = self.session_mut(n) {
+                    s.gauge.reset();
+                }
+                self.compacted(out);
+            }
+            AgentEvent::PermissionAsked { request, kind, title } => {
+                self.permission(request, kind, title, out)
+            }
+            AgentEvent::Answered { text } => {
+                if self.ask.is_some() || self.unanswered {
+                    self.set_doing(Doing::Idle);
+                }
+                self.answered(Some(text), out);
+            }
+            AgentEvent::NotAnswered { why } => {
+                if self.ask.is_some() || self.unanswered {
+                    self.set_doing(Doing::Idle);
+                }
+                if self.ask.is_some() {
+                    Self::warn(
+                        "no_answer",
+                        format!("no checkpoint from the agent: {why}; segue writes it"),
+                        out,
+                    );
+                }
+                self.answered(None, out);
+            }
+            AgentEvent::TurnEnded(end) => self.turn_ended(end, out),
+            AgentEvent::Unrecognised { .. } => {
+                self.warn_once(
+                    "unrecognised",
+                    "the agent sent a line that is not understood; see `segue show --output`",
+                    out,
+                );
+            }
+        }
+    }
+
+    fn usage_read(&mut self, reading: &Reading, out: &mut Vec<Effect>) {
+        let Some(session) = self.view.session.as_mut() else { return };
+        let before = session.gauge.tokens();
+        let taken = session.gauge.read(reading);
+        if taken == Taken::Doubted {
+            let text = format!(
+                "a reading of {} tokens is not believed until a second one confirms it",
+                reading.fill()
+            );
+            return self.warn_once("doubted", text, out);
+        }
+        let counts = matches!(taken, Taken::Call(_) | Taken::Fell(_)) || reading.scope == crate::Scope::Side;
+        if counts {
+            let sent = reading.prompt().or(reading.total);
+            session.spent.add(Totals { tokens_in: sent, tokens_out: reading.output, cost_musd: None });
+        }
+        if let Some(cost) = reading.session_cost_musd {
+            session.spent.cost_musd = Some(cost);
+        }
+        self.ratio = session.gauge.ratio();
+        if let Taken::Fell(_) = taken {
+            let (from, to) = (before.unwrap_or(0), reading.fill());
+            Self::warn("fell", format!("the window fell from {from} to {to} tokens"), out);
+            self.compacted(out);
+        }
+        if self.spending_allowed(out) {
+            self.check_stages(out);
+        }
+    }
+
+    fn cross_check(&mut self, reading: u64, agent: u64, out: &mut Vec<Effect>) {
+        const TOLERATED: u64 = 20;
+        if reading.abs_diff(agent) > reading / TOLERATED {
+            let text = format!(
+                "the last call was {reading} tokens by its own usage, but {agent} by the agent's account"
+            );
+            self.warn_once("cross_check", text, out);
+        }
+    }
+
+    fn compacted(&mut self, out: &mut Vec<Effect>) {
+        self.warn_once(
+            "compacted",
+            "the agent compacted its own context: it may have forgotten details",
+            out,
+        );
+    }
+
+    fn add_chars(&mut self, chars: u64) {
+        self.checkpoint_is_current = false;
+        if let Some(session) = self.view.session.as_mut() {
+            session.gauge.add(chars);
+        }
+    }
+
+    fn tool_ended(&mut self, tool: &str, title: &str, ok: bool, chars: u64, out: &mut Vec<Effect>) {
+        self.held.remove(tool);
+        self.add_chars(chars);
+        self.work_is_saved = false;
+        let Some(session) = self.view.session.as_mut() else { return };
+        let title = session.tools.remove(tool).filter(|t| !t.is_empty()).unwrap_or_else(|| title.to_owned());
+        session.gauge.count_tool();
+        let (n, quiet, blind) = (session.n, session.tools.is_empty(), session.gauge.calls() == 0);
+        let tools = session.gauge.tools();
+        if self.view.tools_done.len() >= View::TOOLS_KEPT {
+            self.view.tools_done.remove(0);
+        }
+        let done = ToolDone { session: n, title, ok };
+        self.view.tools_since.push(done.clone());
+        self.view.tools_done.push(done);
+        if blind && tools >= 3 {
+            self.usage_missing(out);
+        }
+        if quiet && self.ending.is_some() {
+            return self.send_end(EndHow::Gently, out);
+        }
+        if quiet {
+            self.start_ask_timer(out);
+        }
+        self.check_stages(out);
+    }
+
+    pub(super) fn usage_missing(&mut self, out: &mut Vec<Effect>) {
+        let known = self.view.session.as_ref().is_some_and(|s| s.gauge.ceiling().is_some());
+        let text = if known {
+            "the agent reports no token usage: the gauge is an estimate"
+        } else {
+            "the agent reports no token usage and its window is unknown: only tool calls are counted; set `window` for it"
+        };
+        self.warn_once("usage_missing", text, out);
+    }
+
+    pub(super) fn permission(&mut self, request: &str, kind: &str, title: &str, out: &mut Vec<Effect>) {
+        let Some(session) = self.view.session.as_ref().map(|s| s.n) else { return };
+        let allowed = self.view.spec.as_ref().and_then(|s| s.agents.get(self.agent));
+        let allow = allowed.is_some_and(|a| a.allow.iter().any(|k| k == "*" || k == kind));
+        out.push(Effect::AnswerPermission { session, request: request.to_owned(), allow });
+        if allow {
+            return;
+        }
+        let count = self.denials.entry(kind.to_owned()).or_default();
+        *count += 1;
+        let (count, most) = (*count, self.limits().same_denials);
+        Self::warn(
+            "permission_denied",
+            format!("denied: {title} ({kind}); allow it with --permissions allow={kind}"),
+            out,
+        );
+        if count == most {
+            self.limit_reached(Limit::Permissions, kind, out);
+            let outcome = Outcome::new(Verdict::NeedsPerson, format!("the agent needs a permission it does not have: {kind}"))
+                .because_of(Limit::Permissions)
+                .advise(format!("allow it with --permissions allow={kind}, or all with --permissions bypass, then `segue resume`"));
+            self.finish_with_checkpoint("permission", outcome, out);
+        }
+    }
+}

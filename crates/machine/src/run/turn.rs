@@ -1,0 +1,164 @@
+//! How a turn ends, and what follows when it did not end well.
+
+use super::{After, Doing, EndReason, HandoffKind, Replace, Run, Then};
+use crate::{AgentFailure, Asked, Depth, Effect, EndHow, Limit, Outcome, Timer, TurnEnd, Verdict};
+
+impl Run {
+    pub(super) fn turn_ended(&mut self, end: &TurnEnd, out: &mut Vec<Effect>) {
+        let Some(session) = self.view.session.as_mut() else { return };
+        session.tools.clear();
+        let blind = session.gauge.calls() == 0;
+        if session.doing == Doing::Working {
+            session.doing = Doing::Idle;
+        }
+        if blind {
+            self.usage_missing(out);
+        }
+        if matches!(end, TurnEnd::Overflow { .. }) {
+            self.view.overflows += 1;
+        }
+        if self.ending.is_some() {
+            return self.send_end(EndHow::Gently, out);
+        }
+        if let Some(then) = self.taking.as_mut() {
+            match (end, &*then) {
+                (TurnEnd::Finished { .. }, Then::GoOn | Then::Replace(_)) => *then = Then::Gate,
+                (TurnEnd::Overflow { message } | TurnEnd::Failed { message, .. }, Then::GoOn) => {
+                    let (overflow, reason) = (matches!(end, TurnEnd::Overflow { .. }), message.clone());
+                    let end = if overflow { EndReason::Overflow } else { EndReason::Failed };
+                    let kind = HandoffKind::Restart;
+                    *then = Then::Replace(Replace { kind, reason, end, counts: overflow });
+                }
+                _ => {}
+            }
+            return;
+        }
+        if !self.phase_is_working() {
+            return;
+        }
+        match end {
+            TurnEnd::Finished { .. } => self.completed(out),
+            TurnEnd::Cancelled if self.ask.is_some() => self.start_ask_timer(out),
+            TurnEnd::Cancelled if self.unanswered => self.set_doing(Doing::Asked),
+            TurnEnd::Cancelled => {
+                self.turn_failed(EndReason::Failed, "the agent cancelled its own turn", out)
+            }
+            TurnEnd::Overflow { message } => self.overflowed(message, out),
+            TurnEnd::Failed { failure, message } => self.agent_failed(*failure, message, out),
+        }
+    }
+
+    // The turn ended with completion before the request reached it: completed work is gated, not replaced (T3).
+    fn completed(&mut self, out: &mut Vec<Effect>) {
+        self.set_doing(Doing::Idle);
+        if let Some(pending) = self.ask.take() {
+            out.push(Effect::ClearTimer { timer: Timer::Ask });
+            if let Then::Finish(..) = pending.then {
+                return self.take(pending.asked, None, pending.then, out);
+            }
+        }
+        self.gate(out);
+    }
+
+    fn overflowed(&mut self, message: &str, out: &mut Vec<Effect>) {
+        Self::warn("overflow", format!("the context did not fit any more: {message}"), out);
+        let Some(spec) = &self.view.spec else { return };
+        let could = spec.policy.stages.iter().any(crate::policy::Stage::replaces);
+        if could && !self.replacing_is_off() {
+            return self.turn_failed(EndReason::Overflow, "context overflow", out);
+        }
+        let outcome = if could {
+            let limit = Limit::MaxRestarts;
+            self.limit_reached(limit, "0", out);
+            Outcome::new(
+                Verdict::Stopped,
+                "the context overflowed, and replacing the session is switched off",
+            )
+            .because_of(limit)
+            .advise("allow restarts (--max-restarts) or lower --context-threshold, then `segue resume`")
+        } else {
+            Outcome::new(Verdict::Failed, "the context overflowed, and this policy does not replace sessions")
+                .advise("`segue resume` goes on in a fresh session")
+        };
+        self.finish_after_failure("overflow", outcome, EndReason::Overflow, out);
+    }
+
+    fn agent_failed(&mut self, failure: AgentFailure, message: &str, out: &mut Vec<Effect>) {
+        Self::warn("agent_failed", format!("the agent failed: {message}"), out);
+        match failure {
+            AgentFailure::Unauthorised
+            | AgentFailure::Quota
+            | AgentFailure::BadModel
+            | AgentFailure::Refused => {
+                self.choose_fallback();
+                if self.fallback.is_none() {
+                    let outcome = Outcome::new(Verdict::Failed, format!("the agent cannot go on: {message}"))
+                        .advise("mend that, or name a second agent with --agent a,b, then `segue resume`");
+                    return self.finish_after_failure("agent failed", outcome, EndReason::Failed, out);
+                }
+                self.turn_failed(EndReason::Failed, message, out);
+            }
+            AgentFailure::Overloaded | AgentFailure::RateLimited | AgentFailure::Other => {
+                self.turn_failed(EndReason::Failed, message, out);
+            }
+        }
+    }
+
+    /// The session is of no more use: save what there is and go on in a fresh one, within the limits.
+    pub(super) fn turn_failed(&mut self, end: EndReason, why: &str, out: &mut Vec<Effect>) {
+        let kind = if self.fallback.is_some() { HandoffKind::Fallback } else { HandoffKind::Restart };
+        let counts = end == EndReason::Overflow;
+        let mut then = Then::Replace(Replace { kind, reason: why.to_owned(), end, counts });
+        let mut asked = Asked { depth: Depth::Emergency, stage: None, reason: why.to_owned() };
+        if let Some(pending) = self.ask.take() {
+            out.push(Effect::ClearTimer { timer: Timer::Ask });
+            if let Then::Finish(..) = pending.then {
+                (asked, then) = (pending.asked, pending.then);
+            }
+        }
+        let passive = self
+            .view
+            .spec
+            .as_ref()
+            .is_some_and(|s| !s.policy.stages.iter().any(crate::policy::Stage::replaces));
+        if passive && matches!(then, Then::Replace(_)) {
+            let outcome =
+                Outcome::new(Verdict::Failed, why).advise("`segue resume` goes on in a fresh session");
+            then = Then::Finish(outcome, end);
+        }
+        self.take(asked, None, then, out);
+    }
+
+    pub(super) fn finish_after_failure(
+        &mut self,
+        why: &str,
+        outcome: Outcome,
+        end: EndReason,
+        out: &mut Vec<Effect>,
+    ) {
+        if self.ask.take().is_some() {
+            out.push(Effect::ClearTimer { timer: Timer::Ask });
+        }
+        let asked = Asked { depth: Depth::Emergency, stage: None, reason: why.to_owned() };
+        self.take(asked, None, Then::Finish(outcome, end), out);
+    }
+
+    /// Ends the run as soon as the session is gone.
+    pub(super) fn finish_at_once(&mut self, outcome: Outcome, out: &mut Vec<Effect>) {
+        self.ask = None;
+        self.taking = None;
+        if self.view.session.is_none() {
+            return self.finish_now(outcome, out);
+        }
+        self.ending = Some(super::Ending {
+            reason: EndReason::Stopped,
+            after: After::Finish(outcome),
+            sent: true,
+            save: false,
+        });
+        self.set_doing(Doing::Ending);
+        if let Some(session) = &self.view.session {
+            out.push(Effect::EndSession { session: session.n, how: EndHow::AtOnce });
+        }
+    }
+}
