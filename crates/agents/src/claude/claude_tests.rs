@@ -1,1 +1,537 @@
+use super::*;
+use segue_machine::{AgentFailure, Reading, Scope, TurnEnd};
 
+/// A conversation that works on a prompt.
+struct Talk {
+    claude: Claude,
+    io: Io,
+}
+
+fn options() -> Options {
+    Options {
+        conversation: "0a1b2c3d-0000-4000-8000-123456789abc".to_owned(),
+        resume: false,
+        model: Some("m1".to_owned()),
+        permission: Permission::Ask,
+        no_compaction: true,
+        brake: None,
+        archive: None,
+    }
+}
+
+impl Talk {
+    fn new() -> Self {
+        let mut talk = Self { claude: Claude::new(options()), io: Io::default() };
+        talk.claude.open(&mut talk.io);
+        talk.says(&answer(&json!({ "maxTokens": 200_000, "isAutoCompactEnabled": false })));
+        talk.claude.act(Act::Prompt("do it".to_owned()), &mut talk.io);
+        talk.io = Io::default();
+        talk
+    }
+
+    fn says(&mut self, line: &Value) {
+        self.claude.line(line.to_string().as_bytes(), &mut self.io);
+    }
+
+    fn asks(&mut self) {
+        self.claude.act(Act::Ask("write it down".to_owned()), &mut self.io);
+    }
+
+    fn events(&mut self) -> Vec<AgentEvent> {
+        std::mem::take(&mut self.io.events)
+    }
+
+    fn readings(&mut self) -> Vec<Reading> {
+        let reading = |e| if let AgentEvent::UsageRead(r) = e { Some(r) } else { None };
+        self.events().into_iter().filter_map(reading).collect()
+    }
+
+    fn written(&mut self) -> Vec<Value> {
+        let bytes = std::mem::take(&mut self.io.write);
+        String::from_utf8(bytes).unwrap().lines().map(|l| serde_json::from_str(l).unwrap()).collect()
+    }
+}
+
+fn answer(response: &Value) -> Value {
+    json!({ "type": "control_response", "response": { "subtype": "success", "response": response } })
+}
+
+fn usage(input: u64, read: u64, write: u64, output: u64) -> Value {
+    json!({ "input_tokens": input, "cache_read_input_tokens": read, "cache_creation_input_tokens": write,
+            "output_tokens": output })
+}
+
+fn stream(event: &Value) -> Value {
+    json!({ "type": "stream_event", "event": event, "parent_tool_use_id": null })
+}
+
+fn start(id: &str, usage: &Value) -> Value {
+    stream(&json!({ "type": "message_start", "message": { "id": id, "usage": usage } }))
+}
+
+fn delta(reason: &str, output: u64) -> Value {
+    stream(
+        &json!({ "type": "message_delta", "delta": { "stop_reason": reason }, "usage": { "output_tokens": output } }),
+    )
+}
+
+fn assistant(id: &str, block: &Value, usage: &Value) -> Value {
+    json!({ "type": "assistant", "parent_tool_use_id": null,
+            "message": { "id": id, "model": "m1", "content": [block], "usage": usage } })
+}
+
+fn bash(tool: &str) -> Value {
+    json!({ "type": "tool_use", "id": tool, "name": "Bash", "input": { "command": "make" } })
+}
+
+fn text(words: &str) -> Value {
+    json!({ "type": "text", "text": words })
+}
+
+fn tool_result(tool: &str) -> Value {
+    let block = json!({ "type": "tool_result", "tool_use_id": tool, "content": "four", "is_error": false });
+    json!({ "type": "user", "parent_tool_use_id": null, "message": { "role": "user", "content": [block] } })
+}
+
+fn result(reason: &str, words: &str) -> Value {
+    json!({ "type": "result", "subtype": "success", "is_error": false, "terminal_reason": reason,
+            "result": words })
+}
+
+fn call(id: &str, input: u64, read: u64, write: u64, output: u64) -> Reading {
+    Reading { call: Some(id.to_owned()), ..Reading::exact(input, read, write, output) }
+}
+
+#[test]
+fn the_window_is_what_the_agent_says_and_the_ceiling_where_it_blocks() {
+    let ready = |answered: &Value| {
+        let (mut claude, mut io) = (Claude::new(options()), Io::default());
+        claude.open(&mut io);
+        claude.line(answer(answered).to_string().as_bytes(), &mut io);
+        match io.events.pop() {
+            Some(AgentEvent::Ready { window, ceiling, .. }) => (window, ceiling),
+            other => panic!("{other:?}"),
+        }
+    };
+    let off = json!({ "maxTokens": 200_000, "autoCompactThreshold": 167_000, "isAutoCompactEnabled": false });
+    assert_eq!(ready(&off), (Some(200_000), Some(177_000)));
+    let on = json!({ "maxTokens": 200_000, "autoCompactThreshold": 167_000, "isAutoCompactEnabled": true });
+    assert_eq!(ready(&on), (Some(200_000), Some(167_000)));
+    let guess = json!({ "maxTokens": 1_000_000, "autoCompactThreshold": 967_000, "isAutoCompactEnabled": true,
+                        "autocompactSource": "unknown-model" });
+    assert_eq!(ready(&guess), (None, None));
+    let silent = json!({ "maxTokens": 1_000_000, "autocompactSource": "auto", "model": "mine" });
+    assert_eq!(ready(&silent), (None, None));
+    for model in ["claude-opus-5-5", "mine[1m]"] {
+        let known = json!({ "maxTokens": 1_000_000, "autocompactSource": "auto", "model": model });
+        assert_eq!(ready(&known), (Some(1_000_000), Some(977_000)), "{model}");
+    }
+    for odd in [json!(0), json!(-5), json!("many"), Value::Null] {
+        assert_eq!(ready(&json!({ "maxTokens": odd })), (None, None), "m4 {odd}");
+    }
+}
+
+#[test]
+fn an_agent_that_cannot_tell_its_window_is_ready_all_the_same() {
+    let (mut claude, mut io) = (Claude::new(options()), Io::default());
+    claude.line(br#"{"type":"control_response","response":{"subtype":"error","error":"no"}}"#, &mut io);
+    assert!(matches!(&io.events[..], [AgentEvent::Ready { window: None, .. }]));
+}
+
+#[test]
+fn m1_the_prompt_side_comes_as_the_stream_begins_and_the_answer_as_it_ends() {
+    let mut talk = Talk::new();
+    talk.says(&start("a", &usage(2, 12_000, 185_000, 1)));
+    assert_eq!(talk.events(), []);
+    talk.says(&delta("end_turn", 72));
+    assert_eq!(talk.readings(), [call("a", 2, 12_000, 185_000, 72)]);
+}
+
+#[test]
+fn a_prompt_side_that_is_corrected_at_the_end_is_taken_from_there() {
+    let mut talk = Talk::new();
+    talk.says(&start("a", &usage(0, 0, 0, 1)));
+    talk.says(&stream(&json!({ "type": "message_delta", "usage": usage(3, 40, 500, 9) })));
+    assert_eq!(talk.readings(), [call("a", 3, 40, 500, 9)]);
+}
+
+#[test]
+fn m2_usage_that_is_repeated_for_each_block_counts_once() {
+    let mut talk = Talk::new();
+    talk.says(&start("a", &usage(3, 0, 21_000, 1)));
+    for block in [text("one"), bash("t1"), bash("t2")] {
+        talk.says(&assistant("a", &block, &usage(3, 0, 21_000, 1)));
+    }
+    talk.says(&delta("tool_use", 72));
+    talk.says(&assistant("a", &text("late"), &usage(3, 0, 21_000, 1)));
+    assert_eq!(talk.readings(), [call("a", 3, 0, 21_000, 72)]);
+}
+
+#[test]
+fn m2_totals_of_a_result_are_never_read() {
+    let mut talk = Talk::new();
+    let mut line = result("completed", "done");
+    line["usage"] = usage(314, 1_432_262, 9_000, 2_738);
+    line["modelUsage"] = json!({ "m1": { "cacheReadInputTokens": 1_432_262, "contextWindow": 1_000_000 } });
+    line["total_cost_usd"] = json!(0.25);
+    talk.says(&line);
+    let cost = Reading { scope: Scope::Side, session_cost_musd: Some(250_000), ..Reading::exact(0, 0, 0, 0) };
+    assert_eq!(talk.readings(), [cost]);
+}
+
+#[test]
+fn without_a_stream_of_parts_the_message_itself_is_read_once() {
+    let mut talk = Talk::new();
+    talk.says(&assistant("a", &text("one"), &usage(3, 100, 20, 1)));
+    talk.says(&assistant("a", &bash("t1"), &usage(3, 100, 20, 1)));
+    talk.says(&assistant("b", &text("two"), &usage(3, 200, 20, 1)));
+    assert_eq!(talk.readings(), [call("a", 3, 100, 20, 1), call("b", 3, 200, 20, 1)]);
+}
+
+#[test]
+fn m3_object_array_and_stream_spaced_and_compact_give_the_same_figure() {
+    let compact = assistant("a", &text("x"), &usage(2, 30, 4, 1)).to_string();
+    let spaced = compact.replace(':', " : ").replace(',', " , ");
+    for line in [compact.clone(), spaced, format!("[{compact}]"), format!("{compact} {compact}")] {
+        let mut talk = Talk::new();
+        talk.claude.line(line.as_bytes(), &mut talk.io);
+        assert_eq!(talk.readings(), [call("a", 2, 30, 4, 1)], "{line}");
+    }
+}
+
+#[test]
+fn m6_sub_agents_do_not_move_it() {
+    let mut talk = Talk::new();
+    let mut side = assistant("s", &bash("t9"), &usage(3, 0, 7_666, 1));
+    side["parent_tool_use_id"] = json!("t1");
+    talk.says(&side);
+    talk.says(&side);
+    let mut done = tool_result("t9");
+    done["parent_tool_use_id"] = json!("t1");
+    talk.says(&done);
+    let reading = Reading { scope: Scope::Side, ..call("s", 3, 0, 7_666, 1) };
+    assert_eq!(talk.events(), [AgentEvent::UsageRead(reading)]);
+}
+
+#[test]
+fn m6_a_synthetic_message_is_passed_over() {
+    let mut talk = Talk::new();
+    let mut line = assistant("x", &text("Prompt is too long"), &usage(0, 0, 0, 0));
+    line["message"]["model"] = json!("<synthetic>");
+    talk.says(&line);
+    assert_eq!(talk.events(), []);
+}
+
+#[test]
+fn m6_a_compaction_is_told() {
+    let mut talk = Talk::new();
+    talk.says(&json!({ "type": "system", "subtype": "status", "status": "compacting" }));
+    talk.says(&json!({ "type": "system", "subtype": "compact_boundary", "compact_metadata": { "trigger": "auto" } }));
+    assert_eq!(talk.events(), [AgentEvent::Compacted]);
+}
+
+#[test]
+fn m8_a_tool_is_told_as_it_starts_and_with_its_size_as_it_ends() {
+    let mut talk = Talk::new();
+    talk.says(&start("a", &usage(3, 0, 0, 1)));
+    talk.says(&assistant("a", &bash("t1"), &usage(3, 0, 0, 1)));
+    talk.says(&tool_result("t1"));
+    let (tool, title) = ("t1".to_owned(), "make".to_owned());
+    let ended = AgentEvent::ToolEnded { tool: tool.clone(), title: title.clone(), ok: true, chars: 4 };
+    let chars = json!({ "command": "make" }).to_string().len() as u64;
+    assert_eq!(
+        talk.events(),
+        [AgentEvent::TextSaid { chars }, AgentEvent::ToolStarted { tool, title }, ended]
+    );
+}
+
+#[test]
+fn a_background_task_is_a_tool_until_its_notification() {
+    let mut talk = Talk::new();
+    talk.says(
+        &json!({ "type": "system", "subtype": "task_started", "task_id": "b", "is_backgrounded": false }),
+    );
+    assert_eq!(talk.events(), []);
+    talk.says(&json!({ "type": "system", "subtype": "task_started", "task_id": "b", "is_backgrounded": true,
+                       "description": "serve" }));
+    assert!(
+        matches!(&talk.events()[..], [AgentEvent::ToolStarted { tool, title }] if tool == "b" && title == "serve")
+    );
+    let over = json!({ "type": "system", "subtype": "task_notification", "task_id": "b" });
+    talk.says(&over);
+    talk.says(&over);
+    assert!(matches!(&talk.events()[..], [AgentEvent::ToolEnded { tool, .. }] if tool == "b"));
+}
+
+#[test]
+fn each_way_a_turn_can_end_is_known_by_its_own_fields() {
+    let failed =
+        |failure| move |end: &TurnEnd| matches!(end, TurnEnd::Failed { failure: f, .. } if *f == failure);
+    let overflow = |end: &TurnEnd| matches!(end, TurnEnd::Overflow { .. });
+    let cancelled = |end: &TurnEnd| *end == TurnEnd::Cancelled;
+    let row = |subtype: &str, error: bool, reason: &str, status: Value, words: &str| {
+        json!({ "type": "result", "subtype": subtype, "is_error": error, "terminal_reason": reason,
+                "api_error_status": status, "result": words })
+    };
+    type Check<'a> = &'a dyn Fn(&TurnEnd) -> bool;
+    let none = Value::Null;
+    let rows: [(Value, Check<'_>); 14] = [
+        (
+            row("success", false, "completed", none.clone(), "x"),
+            &|e| matches!(e, TurnEnd::Finished { text } if text == "x"),
+        ),
+        (row("success", true, "prompt_too_long", json!(400), "Prompt is too long"), &overflow),
+        (row("success", true, "blocking_limit", none.clone(), "Prompt is too long"), &overflow),
+        (row("success", true, "rapid_refill_breaker", none.clone(), "thrashing"), &overflow),
+        (
+            row("success", true, "api_error", json!(401), "Invalid API key"),
+            &failed(AgentFailure::Unauthorised),
+        ),
+        (row("success", true, "api_error", json!(429), "slow down"), &failed(AgentFailure::RateLimited)),
+        (row("success", true, "api_error", json!(500), "broken"), &failed(AgentFailure::Other)),
+        (row("success", true, "api_error", json!(529), "busy"), &failed(AgentFailure::Overloaded)),
+        (row("success", true, "api_error", none.clone(), "Request timed out"), &failed(AgentFailure::Other)),
+        (row("error_max_turns", true, "max_turns", none.clone(), ""), &failed(AgentFailure::Other)),
+        (row("error_during_execution", true, "aborted_tools", none.clone(), ""), &cancelled),
+        (row("error_during_execution", true, "aborted_streaming", none.clone(), ""), &cancelled),
+        (row("success", false, "aborted_tools", none.clone(), ""), &cancelled),
+        (row("success", false, "hook_stopped", none, ""), &cancelled),
+    ];
+    for (line, is_right) in rows {
+        let mut talk = Talk::new();
+        talk.says(&line);
+        let events = talk.events();
+        assert!(matches!(&events[..], [AgentEvent::TurnEnded(end)] if is_right(end)), "{line}: {events:?}");
+    }
+}
+
+#[test]
+fn an_end_without_a_reason_is_told_by_its_first_error() {
+    let mut talk = Talk::new();
+    talk.says(&json!({ "type": "result", "subtype": "error_during_execution", "is_error": true,
+                       "errors": ["No conversation found with session ID: x"] }));
+    let events = talk.events();
+    assert!(
+        matches!(&events[..], [AgentEvent::TurnEnded(TurnEnd::Failed { message, .. })] if message.starts_with("No conv")),
+        "{events:?}"
+    );
+}
+
+#[test]
+fn m9_words_about_limits_are_only_text() {
+    let mut talk = Talk::new();
+    let words = "prompt is too long: 213224 tokens > 200000 maximum, rate limit 429";
+    talk.says(&assistant("a", &text(words), &usage(3, 0, 0, 1)));
+    talk.says(&result("completed", words));
+    assert!(matches!(talk.events().last(), Some(AgentEvent::TurnEnded(TurnEnd::Finished { .. }))));
+}
+
+#[test]
+fn an_empty_result_is_told_with_what_was_said() {
+    let mut talk = Talk::new();
+    talk.says(&assistant("a", &text("all done"), &usage(3, 0, 0, 1)));
+    talk.says(&result("completed", ""));
+    let end = TurnEnd::Finished { text: "all done".to_owned() };
+    assert_eq!(talk.events().last(), Some(&AgentEvent::TurnEnded(end)));
+}
+
+#[test]
+fn a_request_for_a_checkpoint_ends_the_turn_and_is_answered_in_the_next() {
+    let mut talk = Talk::new();
+    talk.asks();
+    assert_eq!(talk.written()[0]["priority"], "now");
+    talk.says(&result("aborted_streaming", ""));
+    talk.says(&result("completed", "<checkpoint>"));
+    let answered = AgentEvent::Answered { text: "<checkpoint>".to_owned() };
+    assert_eq!(talk.events(), [AgentEvent::TurnEnded(TurnEnd::Cancelled), answered]);
+}
+
+#[test]
+fn t2_a_request_waits_for_the_running_tool_which_it_would_kill() {
+    let mut talk = Talk::new();
+    talk.says(&start("a", &usage(3, 0, 0, 1)));
+    talk.says(&assistant("a", &bash("t1"), &usage(3, 0, 0, 1)));
+    talk.says(&assistant("a", &bash("t2"), &usage(3, 0, 0, 1)));
+    talk.asks();
+    for line in [delta("tool_use", 9), tool_result("t1")] {
+        talk.says(&line);
+        assert_eq!(talk.written(), [] as [Value; 0], "{line}");
+    }
+    talk.says(&tool_result("t2"));
+    assert_eq!(talk.written()[0]["priority"], "now");
+}
+
+#[test]
+fn a_request_while_an_answer_streams_waits_for_its_end_and_for_a_retry_it_does_not() {
+    let mut talk = Talk::new();
+    talk.says(&start("a", &usage(3, 0, 0, 1)));
+    talk.asks();
+    assert_eq!(talk.written(), [] as [Value; 0]);
+    talk.says(&json!({ "type": "system", "subtype": "api_retry", "attempt": 1 }));
+    assert_eq!(talk.written()[0]["priority"], "now");
+}
+
+#[test]
+fn a_request_that_waits_is_sent_after_a_turn_that_was_stopped() {
+    let mut talk = Talk::new();
+    talk.says(&assistant("a", &bash("t1"), &usage(3, 0, 0, 1)));
+    talk.asks();
+    talk.says(&result("hook_stopped", ""));
+    assert_eq!(talk.written()[0]["priority"], "now");
+    talk.says(&result("completed", "<checkpoint>"));
+    assert_eq!(talk.events().last(), Some(&AgentEvent::Answered { text: "<checkpoint>".to_owned() }));
+}
+
+#[test]
+fn t3_a_turn_that_finished_before_the_request_was_sent_is_finished_and_nothing_more_is_asked() {
+    let mut talk = Talk::new();
+    talk.says(&start("a", &usage(3, 0, 0, 1)));
+    talk.asks();
+    talk.says(&delta("end_turn", 9));
+    talk.says(&result("completed", "done"));
+    let end = TurnEnd::Finished { text: "done".to_owned() };
+    assert_eq!(talk.events().last(), Some(&AgentEvent::TurnEnded(end)));
+    assert!(talk.written().iter().all(|w| w["priority"].is_null()));
+}
+
+#[test]
+fn t3_a_turn_that_finished_before_the_request_was_seen_is_finished_and_then_answered() {
+    let mut talk = Talk::new();
+    talk.asks();
+    talk.says(&result("completed", "done"));
+    talk.says(&result("completed", "<checkpoint>"));
+    let end = TurnEnd::Finished { text: "done".to_owned() };
+    let answered = AgentEvent::Answered { text: "<checkpoint>".to_owned() };
+    assert_eq!(talk.events(), [AgentEvent::TurnEnded(end), answered]);
+}
+
+#[test]
+fn a_request_that_fails_is_not_answered_and_one_that_does_not_fit_is_an_overflow() {
+    for (reason, overflow) in [("api_error", false), ("aborted_streaming", false), ("blocking_limit", true)] {
+        let mut talk = Talk::new();
+        talk.says(&result("completed", "done"));
+        talk.asks();
+        talk.events();
+        let mut end = result(reason, "no");
+        end["is_error"] = json!(true);
+        talk.says(&end);
+        let events = talk.events();
+        let is_overflow = matches!(&events[..], [AgentEvent::TurnEnded(TurnEnd::Overflow { .. })]);
+        let not_answered = matches!(&events[..], [AgentEvent::NotAnswered { .. }]);
+        assert_eq!((is_overflow, not_answered), (overflow, !overflow), "{reason}");
+    }
+}
+
+#[test]
+fn a_permission_is_asked_by_kind_and_answered_once() {
+    for (allow, behaviour) in [(true, "allow"), (false, "deny")] {
+        let mut talk = Talk::new();
+        let request =
+            json!({ "subtype": "can_use_tool", "tool_name": "Write", "input": { "file_path": "/w/a" } });
+        talk.says(&json!({ "type": "control_request", "request_id": "r1", "request": request }));
+        let asked = AgentEvent::PermissionAsked {
+            request: "r1".to_owned(),
+            kind: "edit".to_owned(),
+            title: "Write /w/a".to_owned(),
+        };
+        assert_eq!(talk.events(), [asked]);
+        for _ in 0..2 {
+            talk.claude.act(Act::Permission { request: "r1".to_owned(), allow }, &mut talk.io);
+        }
+        let written = talk.written();
+        assert_eq!(written.len(), 1);
+        let response = &written[0]["response"];
+        assert_eq!(
+            (&response["request_id"], &response["response"]["behavior"]),
+            (&json!("r1"), &json!(behaviour))
+        );
+        assert_eq!(response["response"]["updatedInput"].is_null(), !allow);
+    }
+}
+
+#[test]
+fn tools_have_the_kinds_that_permissions_are_given_for() {
+    let kinds = ["Bash", "Edit", "Read", "Grep", "WebFetch", "mcp__x__y"].map(stream::kind);
+    assert_eq!(kinds, ["execute", "edit", "read", "search", "fetch", "mcp__x__y"]);
+}
+
+#[test]
+fn what_segue_does_not_offer_is_refused() {
+    let mut talk = Talk::new();
+    talk.says(
+        &json!({ "type": "control_request", "request_id": "r", "request": { "subtype": "mcp_message" } }),
+    );
+    assert_eq!(talk.written()[0]["response"]["subtype"], "error");
+    assert_eq!(talk.events(), []);
+}
+
+#[test]
+fn closing_interrupts_a_turn_that_runs_and_no_other() {
+    let mut talk = Talk::new();
+    talk.claude.act(Act::Close, &mut talk.io);
+    assert!(talk.io.close);
+    assert_eq!(talk.written()[0]["request"]["subtype"], "interrupt");
+    let mut talk = Talk::new();
+    talk.says(&result("completed", "done"));
+    talk.written();
+    talk.claude.act(Act::Close, &mut talk.io);
+    assert!(talk.io.close);
+    assert_eq!(talk.written(), [] as [Value; 0]);
+}
+
+#[test]
+fn the_agents_own_account_is_set_beside_the_last_reading() {
+    let mut talk = Talk::new();
+    talk.says(&start("a", &usage(3, 100, 20, 1)));
+    talk.says(&delta("end_turn", 7));
+    talk.says(&result("completed", "done"));
+    talk.events();
+    talk.says(&answer(&json!({ "maxTokens": 200_000, "apiUsage": usage(3, 100, 20, 9) })));
+    assert_eq!(talk.events(), [AgentEvent::CrossChecked { reading: 130, agent: 132 }]);
+}
+
+#[test]
+fn e1_bad_lines_are_told_and_end_nothing() {
+    let mut talk = Talk::new();
+    for line in [&b"\xff\xfe"[..], b"plain words", b"{\"type\":\"assi", b"17", b"null", b"\"text\""] {
+        talk.claude.line(line, &mut talk.io);
+        assert!(matches!(&talk.events()[..], [AgentEvent::Unrecognised { .. }]), "{line:?}");
+    }
+    for line in [
+        json!({}),
+        json!([]),
+        json!({ "type": 5 }),
+        json!({ "type": "user", "message": 3 }),
+        json!({ "type": "assistant" }),
+        json!({ "type": "stream_event", "event": [] }),
+    ] {
+        talk.says(&line);
+        assert!(talk.events().iter().all(|e| !matches!(e, AgentEvent::TurnEnded(_))), "{line}");
+    }
+}
+
+#[test]
+fn the_flags_say_only_what_this_run_needs() {
+    let args = |options: Options| Claude::new(options).extras().args.join(" ");
+    let asked = args(options());
+    assert!(asked.contains("--session-id 0a1b2c3d") && asked.contains("--permission-prompt-tool stdio"));
+    assert!(asked.contains(r#"{"autoCompactEnabled":false}"#));
+    let bypass = args(Options {
+        resume: true,
+        permission: Permission::Bypass,
+        brake: Some("segue hook".to_owned()),
+        ..options()
+    });
+    assert!(bypass.contains("--resume 0a1b2c3d") && bypass.contains("--dangerously-skip-permissions"));
+    assert!(bypass.contains("PostToolUse") && !bypass.contains("autoCompactEnabled"));
+}
+
+#[test]
+fn the_agents_own_list_is_counted_as_it_is_written() {
+    let mut talk = Talk::new();
+    let todos =
+        json!([{ "content": "a", "status": "completed" }, { "content": "b", "status": "in_progress" }]);
+    let block = json!({ "type": "tool_use", "id": "t9", "name": "TodoWrite", "input": { "todos": todos } });
+    talk.says(&assistant("m9", &block, &usage(1, 0, 0, 1)));
+    assert!(talk.events().contains(&AgentEvent::ItemsSeen { open: 1, closed: 1 }));
+}

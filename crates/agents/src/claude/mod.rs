@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use segue_machine::{AgentEvent, Capabilities};
 use serde_json::{Value, json};
 
-use crate::{Act, Adapter, Extras, Io, readable};
+use crate::{Act, Adapter, Extras, Io, readable, windows};
 
 pub use launch::{Options, Permission};
 
@@ -27,6 +27,8 @@ enum Sent {
 
 /// How far the space below the window reaches that Claude Code keeps for itself when it may not compact.
 const BLOCKED: u64 = 23_000;
+/// The window that Claude Code takes for granted when it does not know the model.
+const GUESS: u64 = 1_000_000;
 /// The longest text of one turn that is kept.
 const KEPT_TEXT: usize = 1 << 20;
 
@@ -121,14 +123,22 @@ impl Claude {
         if std::mem::replace(&mut self.ready, true) {
             return self.cross_check(answer, io);
         }
-        let known =
-            answer.pointer("/autoCompactThresholdSource").and_then(Value::as_str) != Some("unknown-model");
-        let window = answer.get("maxTokens").and_then(Value::as_u64).filter(|w| *w > 0 && known);
-        let threshold = answer.get("autoCompactThreshold").and_then(Value::as_u64).filter(|t| *t > 0);
+        let model = answer.get("model").and_then(Value::as_str).map(str::to_owned);
+        let largest = answer.get("maxTokens").and_then(Value::as_u64).filter(|w| *w > 0);
+        let known = !self.guesses(answer, model.as_deref(), largest);
+        let window = largest.filter(|_| known);
+        let threshold =
+            answer.get("autoCompactThreshold").and_then(Value::as_u64).filter(|t| *t > 0 && known);
         let compacts = answer.get("isAutoCompactEnabled").and_then(Value::as_bool).unwrap_or(false);
         let ceiling = if compacts { threshold } else { window.and_then(|w| w.checked_sub(BLOCKED)) };
-        let model = answer.get("model").and_then(Value::as_str).map(str::to_owned);
         self.say_ready(model, window, ceiling, io);
+    }
+
+    // It says that it guesses only while it may compact; else the guess is known by its size.
+    fn guesses(&self, answer: &Value, model: Option<&str>, largest: Option<u64>) -> bool {
+        let name = model.or(self.options.model.as_deref()).unwrap_or_default();
+        let in_table = name.ends_with("[1m]") || windows::window(name).is_some();
+        answer["autocompactSource"] == "unknown-model" || (largest == Some(GUESS) && !in_table)
     }
 
     // The same call by another way: the agent's own account of what it last sent and got.

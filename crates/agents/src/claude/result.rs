@@ -13,7 +13,7 @@ impl Claude {
         self.tools.clear();
         self.spent(line, io);
         let said = std::mem::take(&mut self.text);
-        let Some(sent) = self.sent.pop_front() else { return };
+        let Some(sent) = self.sent.pop_front() else { return self.send_held(io) };
         if line["terminal_reason"] == "completed" {
             self.control(&json!({ "subtype": "get_context_usage" }), io);
         }

@@ -66,7 +66,7 @@ impl Claude {
         if !streams {
             self.call = None;
         }
-        if !streams && !self.metered.contains(id) && message["usage"].is_object() {
+        if !streams && message["usage"].is_object() && self.metered.insert(id.to_owned()) {
             self.flush(io);
             io.events.push(AgentEvent::UsageRead(reading(id, &message["usage"])));
         }
@@ -98,6 +98,7 @@ impl Claude {
                 if self.tools.insert(id.to_owned(), title.clone()).is_none() {
                     self.flush(io);
                     io.events.push(AgentEvent::ToolStarted { tool: id.to_owned(), title });
+                    io.events.extend(items(&block["input"]["todos"]));
                 }
             }
             "thinking" => self.chars += block["thinking"].as_str().unwrap_or_default().chars().count() as u64,
@@ -154,6 +155,14 @@ impl Claude {
             io.events.push(AgentEvent::TextSaid { chars });
         }
     }
+}
+
+// The agent's own list, as its list tool is given it.
+fn items(todos: &Value) -> Option<AgentEvent> {
+    let todos = todos.as_array()?;
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let closed = todos.iter().filter(|todo| todo["status"] == "completed").count();
+    Some(AgentEvent::ItemsSeen { open: count(todos.len() - closed), closed: count(closed) })
 }
 
 /// A tool call in a few words: the tool and the telling part of its input.

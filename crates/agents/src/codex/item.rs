@@ -50,7 +50,7 @@ impl Codex {
         let Some(title) = known.or_else(|| tool_title(item)) else { return };
         let ok = !matches!(item["status"].as_str(), Some("failed" | "declined"))
             && item["exitCode"].as_i64().unwrap_or(0) == 0;
-        if self.raw {
+        if self.raw || self.raw_items {
             self.ended.insert(id.to_owned(), (title, ok));
             return;
         }
@@ -62,6 +62,7 @@ impl Codex {
 
     /// One item as the model's API has it: a call before its tool runs, or what the model is sent of a tool's output.
     pub(super) fn raw_item(&mut self, item: &Value, io: &mut Io) {
+        self.raw_items = true;
         match item["type"].as_str().unwrap_or_default() {
             "function_call" | "custom_tool_call" | "local_shell_call" => self.raw_call(item, io),
             kind if kind.ends_with("_output") => self.raw_output(item, io),

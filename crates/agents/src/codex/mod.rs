@@ -79,7 +79,10 @@ pub struct Codex {
     ended: BTreeMap<String, (String, bool)>,
     text: String,
     chars: u64,
+    /// It says what each response used.
     raw: bool,
+    /// It says what the model is sent of each tool's output.
+    raw_items: bool,
     compacting: bool,
 }
 
@@ -101,6 +104,7 @@ impl Codex {
             text: String::new(),
             chars: 0,
             raw: false,
+            raw_items: false,
             compacting: false,
         }
     }

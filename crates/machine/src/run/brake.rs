@@ -5,21 +5,23 @@ use crate::{Asked, Depth, Effect, EndReason, Timer};
 
 impl Run {
     pub(super) fn brake(&mut self, n: u32, request: &str, tool: &str, chars: u64, out: &mut Vec<Effect>) {
-        let stop = self.session_mut(n).is_some() && self.must_stop(tool, chars);
+        let ours = self.session_mut(n).is_some();
+        let wall = ours && self.meets_the_wall(tool, chars);
+        let stop = wall || (ours && self.is_on_its_way_out());
         out.push(Effect::AnswerBrake { request: request.to_owned(), stop });
-        // While the gates run the turn is over: what is asked late replaces nothing.
-        if stop && self.taking.is_none() && self.ending.is_none() && self.phase_is_working() {
+        if wall && self.phase_is_working() && self.taking.is_none() && self.ending.is_none() {
             self.stop_before_the_wall(out);
         }
     }
 
-    // A session that is on its way out makes no more calls; others stop only where the next call would not fit.
-    fn must_stop(&mut self, tool: &str, chars: u64) -> bool {
-        self.held.insert(tool.to_owned(), chars);
+    // An agent that was asked for a checkpoint or is being replaced need not pay for one more call first.
+    fn is_on_its_way_out(&self) -> bool {
         let leaves = matches!(self.taking, Some(Then::Replace(_) | Then::Finish(..)));
-        if leaves || self.ending.is_some() {
-            return true;
-        }
+        leaves || self.ask.is_some() || self.ending.is_some()
+    }
+
+    fn meets_the_wall(&mut self, tool: &str, chars: u64) -> bool {
+        self.held.insert(tool.to_owned(), chars);
         let replaces =
             self.view.spec.as_ref().is_some_and(|s| s.policy.replaces()) && !self.replacing_is_off();
         let Some(gauge) = self.view.session.as_ref().map(|s| &s.gauge) else { return false };

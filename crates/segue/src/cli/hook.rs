@@ -24,7 +24,7 @@ pub(super) fn hook(which: &Hook) -> Result<u8, Failure> {
     match which {
         Hook::AfterTool => {
             if after_tool(&input).unwrap_or(false) {
-                let reason = "the context window is full; segue goes on in a fresh session";
+                let reason = "segue stops the work here; what it needs next comes as a message";
                 out::line(&json!({ "continue": false, "stopReason": reason }).to_string());
             }
         }

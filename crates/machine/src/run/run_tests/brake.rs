@@ -60,3 +60,11 @@ fn a_question_from_a_dead_session_is_answered_and_changes_nothing() {
     });
     assert_eq!((stops(&scene), scene.view().sessions), (vec![false], 1));
 }
+
+#[test]
+fn an_agent_that_was_asked_for_a_checkpoint_makes_no_further_call_first() {
+    let mut scene = Scenario::new("seamless").hold("ask").start();
+    scene.reads(85_000).tool_begins("a").tool_begins("b").tool_ends("a", 20_000);
+    asks(&mut scene, "b", 100);
+    assert_eq!((stops(&scene), scene.taken()), (vec![true], vec![]));
+}
