@@ -1,5 +1,7 @@
 //! Keeps the journal of one run: what causes something is stored at once, the rest a moment later and together.
 
+use std::time::Instant;
+
 use segue_journal::{Entry, Journal, Status};
 use segue_machine::{Effect, Record};
 
@@ -11,6 +13,7 @@ pub(crate) struct Book {
     run: String,
     next: u64,
     waiting: Vec<Waiting>,
+    since: Option<Instant>,
 }
 
 struct Waiting {
@@ -24,19 +27,21 @@ struct Waiting {
 impl Book {
     /// A book that goes on after event `last`.
     pub(crate) fn new(journal: Journal, run: impl Into<String>, last: u64) -> Self {
-        Self { journal, run: run.into(), next: last + 1, waiting: Vec::new() }
+        Self { journal, run: run.into(), next: last + 1, waiting: Vec::new(), since: None }
     }
 
     pub(super) fn next_seq(&self) -> u64 {
         self.next
     }
 
-    pub(super) fn has_waiting(&self) -> bool {
-        !self.waiting.is_empty()
+    /// When the oldest event that is not stored yet was taken in.
+    pub(super) fn waits_since(&self) -> Option<Instant> {
+        self.since
     }
 
     pub(super) fn add(&mut self, record: &Record, effects: &[Effect], said: Said) {
         self.next = record.seq + 1;
+        self.since.get_or_insert_with(Instant::now);
         self.waiting.push(Waiting {
             seq: record.seq,
             at: record.at,
@@ -58,6 +63,7 @@ impl Book {
             .map(|w| Entry { seq: w.seq, at: w.at, event: &w.event, effects: &w.effects })
             .collect();
         self.journal.append(&self.run, &entries, Some(Status { text: status, finished_at }))?;
+        self.since = None;
         Ok(self.waiting.drain(..).map(|w| w.said).collect())
     }
 }

@@ -13,7 +13,7 @@ mod timers;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use segue_machine::{Event, Outcome, Record, Run, StopHow};
 use thiserror::Error;
@@ -137,16 +137,18 @@ impl Driver {
             if let Some(outcome) = self.outcome.take() {
                 return Ok(outcome);
             }
-            let group = self.book.has_waiting();
+            let group = self.book.waits_since();
+            let due = tokio::time::Instant::from_std(group.unwrap_or_else(Instant::now) + GROUP);
             tokio::select! {
                 biased;
                 _ = interrupt.recv() => self.stop_asked(),
                 _ = terminate.recv() => self.stop_asked(),
                 _ = hang_up.recv() => self.stop_asked(),
                 timer = self.timers.next() => self.timer_fired(timer),
+                // Before the inbox: an agent that never pauses must not keep its events from the disk.
+                () = tokio::time::sleep_until(due), if group.is_some() => self.flush()?,
                 said = self.socket.next() => self.queue.extend(said),
                 Some(input) = self.inbox.recv() => self.input(input),
-                () = tokio::time::sleep(GROUP), if group => self.flush()?,
                 () = tokio::time::sleep(LOOK), if self.live.as_ref().is_some_and(Live::tails) => self.read_along(),
             }
         }
