@@ -35,6 +35,11 @@ pub(super) fn conversation(request: &Request, body: &Value) -> Conversation {
         found.system(block["text"].as_str().unwrap_or_default());
     }
     for message in list(&body["messages"]) {
+        // Claude Code puts what its hooks said between the messages, as the system's words.
+        if message["role"] == "system" {
+            found.system(&text_of(&message["content"]));
+            continue;
+        }
         let own = message["role"] == "assistant";
         if let Some(text) = message["content"].as_str() {
             if own { found.agent(text) } else { found.user(text) }

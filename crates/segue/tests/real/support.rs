@@ -1,0 +1,317 @@
+//! A world for one test: a repository with a job, a home of its own, the model server, and the built program.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use segue_rehearsal::job::Job;
+use segue_rehearsal::model_server::script::PersonaOptions;
+use segue_rehearsal::model_server::{ModelServer, ServerScript, TruthLine};
+use segue_rehearsal::step_log::StepLog;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::inside;
+
+/// A repository with a job in it, and a model server that plays the worker.
+pub(crate) struct World {
+    dir: TempDir,
+    pub(crate) job: Job,
+    server: ModelServer,
+    env: Vec<(String, String)>,
+}
+
+/// A program that has ended.
+pub(crate) struct Done {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+    pub(crate) took: Duration,
+}
+
+impl World {
+    /// A job of `steps` steps, a server that follows `script`, and both CLIs on the path with windows of its size.
+    pub(crate) fn new(steps: u32, script: ServerScript) -> Self {
+        let mut dir = tempfile::tempdir().unwrap();
+        dir.disable_cleanup(std::env::var_os("SEGUE_REAL_KEEP").is_some());
+        let window = script.window;
+        let persona = PersonaOptions { step_log: Some(dir.path().join("steps.log")), ..script.persona };
+        let server = ModelServer::start(ServerScript { persona, ..script }).unwrap();
+        let mut world = Self { dir, job: Job { steps }, server, env: Vec::new() };
+        for folder in ["repo", "home/.codex", "tmp", "bin"] {
+            std::fs::create_dir_all(world.root().join(folder)).unwrap();
+        }
+        for name in ["claude", "codex"] {
+            std::os::unix::fs::symlink(inside::agent(name), world.root().join("bin").join(name)).unwrap();
+        }
+        for (name, contents) in world.job.files() {
+            world.write(&name, &contents);
+        }
+        world.write("TASK.md", &world.job.task_text());
+        world.configure("");
+        world.codex_config(window, "");
+        world.set_env("CLAUDE_CODE_MAX_CONTEXT_TOKENS", window.to_string());
+        world.commit();
+        world
+    }
+
+    /// Writes `segue.toml`: an unknown model for Claude Code, so that its window can be set, and what the test adds.
+    pub(crate) fn configure(&self, more: &str) {
+        let agent = "[agent.claude]\nmodel = \"scripted-model\"\n";
+        let gate = format!("[[gate]]\nname = \"check\"\nrun = {:?}\n", self.job.gate());
+        let tables = if more.starts_with('[') { 0 } else { more.find("\n[").map_or(more.len(), |at| at + 1) };
+        let (top, tables) = more.split_at(tables);
+        self.write("segue.toml", &format!("{top}\n{agent}\n{gate}\n{tables}"));
+    }
+
+    /// Writes the configuration of Codex: the scripted model with this window, and what the test adds on top.
+    pub(crate) fn codex_config(&self, window: u64, top: &str) {
+        let config = format!(
+            "model = \"scripted\"\nmodel_provider = \"rig\"\nmodel_context_window = {window}\n\
+             check_for_update_on_startup = false\n{top}\n[model_providers.rig]\nname = \"rig\"\n\
+             base_url = \"{}/v1\"\nwire_api = \"responses\"\nenv_key = \"RIG_KEY\"\nrequest_max_retries = 1\n\
+             stream_max_retries = 1\nstream_idle_timeout_ms = 4000\n[analytics]\nenabled = false\n",
+            self.server.url()
+        );
+        std::fs::write(self.home().join(".codex/config.toml"), config).unwrap();
+    }
+
+    /// Sets a variable for every program that is run in this world.
+    pub(crate) fn set_env(&mut self, name: &str, value: impl Into<String>) {
+        self.env.push((name.to_owned(), value.into()));
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub(crate) fn repo(&self) -> PathBuf {
+        self.root().join("repo")
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.root().join("home")
+    }
+
+    pub(crate) fn write(&self, name: &str, contents: &str) {
+        std::fs::write(self.repo().join(name), contents).unwrap();
+    }
+
+    /// Makes the job a repository with one commit.
+    pub(crate) fn commit(&self) {
+        let git = |args: &[&str]| {
+            let done = Command::new("git").args(args).current_dir(self.repo()).output().unwrap();
+            assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
+        };
+        git(&["init", "--quiet"]);
+        git(&["add", "--all"]);
+        git(&[
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@t",
+            "commit",
+            "--quiet",
+            "--allow-empty",
+            "-m",
+            "the job",
+        ]);
+    }
+
+    /// What really happened, by the steps' own log.
+    pub(crate) fn steps(&self) -> StepLog {
+        StepLog::parse(&std::fs::read_to_string(self.root().join("steps.log")).unwrap_or_default())
+    }
+
+    /// What the server really saw.
+    pub(crate) fn truth(&self) -> Vec<TruthLine> {
+        self.server.truth()
+    }
+
+    /// A program with a clean environment and a home of its own, not yet started.
+    pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>, args: &[&str]) -> Command {
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.root().join("bin").display());
+        let mut command = Command::new(program);
+        command
+            .args(args)
+            .current_dir(self.repo())
+            .env_clear()
+            .env("PATH", path)
+            .env("HOME", self.home())
+            .env("TMPDIR", self.root().join("tmp"))
+            .env("XDG_RUNTIME_DIR", self.root().join("tmp"))
+            .env("LANG", "C.UTF-8")
+            .env("TERM", "dumb")
+            .env("RIG_KEY", "dummy")
+            .env("ANTHROPIC_API_KEY", "dummy")
+            .env("ANTHROPIC_BASE_URL", self.server.url())
+            .env("IS_SANDBOX", "1")
+            .env("CLAUDE_CODE_MAX_RETRIES", "1")
+            .env("API_TIMEOUT_MS", "6000")
+            .envs(
+                [
+                    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+                    "DISABLE_TELEMETRY",
+                    "DISABLE_ERROR_REPORTING",
+                    "DISABLE_AUTOUPDATER",
+                ]
+                .map(|name| (name, "1")),
+            )
+            .envs(self.env.iter().map(|(k, v)| (k, v)))
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Starts segue and leaves it running; its output goes into files named after its first argument.
+    pub(crate) fn launch(&self, args: &[&str]) -> Running {
+        let file = |end: &str| self.root().join(format!("{}.{end}", args[0]));
+        let (out, err) = (file("out"), file("err"));
+        let mut command = self.command(env!("CARGO_BIN_EXE_segue"), args);
+        command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
+        Running { child: command.spawn().unwrap(), out, err, since: Instant::now() }
+    }
+
+    /// Runs segue to its end.
+    pub(crate) fn segue(&self, args: &[&str]) -> Done {
+        self.launch(args).wait()
+    }
+
+    /// Runs the job with an agent that may do everything.
+    pub(crate) fn run(&self, agent: &str, more: &[&str]) -> Done {
+        let args = ["run", "TASK.md", "--json", "--agent", agent, "--permissions", "bypass"];
+        self.segue(&[&args, more].concat())
+    }
+
+    /// What the agent wrote in a session.
+    pub(crate) fn kept_output(&self, run: &str, session: usize) -> String {
+        let path = self.repo().join(format!(".segue/runs/{run}/s{session}.out"));
+        std::fs::read_to_string(path).unwrap_or_default()
+    }
+
+    /// Every process of this world that is still there, by id and command line.
+    pub(crate) fn processes_left(&self) -> Vec<String> {
+        let own = std::process::id();
+        let root = self.root().display().to_string();
+        let mut left = Vec::new();
+        for entry in std::fs::read_dir("/proc").unwrap() {
+            let path = entry.unwrap().path();
+            let Some(pid) = path.file_name().and_then(|n| n.to_str()?.parse::<u32>().ok()) else { continue };
+            let read = |name: &str| std::fs::read(path.join(name)).unwrap_or_default();
+            let status = String::from_utf8_lossy(&read("status")).into_owned();
+            let ours = inside::has_own_processes()
+                || String::from_utf8_lossy(&read("environ")).contains(&format!("TMPDIR={root}/tmp"));
+            // The shell that reaps is the first process.
+            let counts =
+                pid != own && pid != 1 && ours && !status.is_empty() && !status.contains("State:\tZ");
+            if counts {
+                left.push(format!("{pid} {}", String::from_utf8_lossy(&read("cmdline")).replace('\0', " ")));
+            }
+        }
+        left
+    }
+
+    /// Asserts that the job was done by the steps' own log, each step once, and that nothing is left of the run.
+    #[track_caller]
+    pub(crate) fn assert_done_once(&self, done: &Done) {
+        let steps = self.steps();
+        let all = self.job.steps;
+        assert!(steps.lost(all).is_empty(), "lost {:?}\n{}", steps.lost(all), done.all());
+        assert!(steps.half_done().is_empty(), "half done {:?}\n{}", steps.half_done(), done.all());
+        assert!(steps.started_twice().is_empty(), "twice {:?}\n{}", steps.started_twice(), done.all());
+        self.assert_nothing_left(done);
+    }
+
+    #[track_caller]
+    pub(crate) fn assert_nothing_left(&self, done: &Done) {
+        let left = self.processes_left();
+        assert!(left.is_empty(), "left behind: {left:#?}\n{}", done.all());
+    }
+
+    /// How many requests were refused because they were too long.
+    pub(crate) fn overflow_answers(&self) -> usize {
+        self.truth().iter().filter(|line| line.is_overflow()).count()
+    }
+}
+
+impl Done {
+    /// The lines of one type.
+    pub(crate) fn of(&self, kind: &str) -> Vec<Value> {
+        self.lines().into_iter().filter(|line| line["type"] == kind).collect()
+    }
+
+    /// Every line of output as JSON.
+    pub(crate) fn lines(&self) -> Vec<Value> {
+        self.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// The last line of the run.
+    #[track_caller]
+    pub(crate) fn finished(&self) -> Value {
+        self.of("run.finished").pop().unwrap_or_else(|| panic!("{}", self.all()))
+    }
+
+    /// The warnings with a code.
+    pub(crate) fn warnings(&self, code: &str) -> Vec<String> {
+        let coded = self.of("warning").into_iter().filter(|w| w["code"] == code);
+        coded.map(|w| w["text"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    /// The id of the run.
+    pub(crate) fn run_id(&self) -> String {
+        self.lines()[0]["run"].as_str().unwrap().to_owned()
+    }
+
+    /// Both outputs, for messages.
+    pub(crate) fn all(&self) -> String {
+        let news = self.out.lines().filter(|line| !line.contains("\"gauge.read\"")).collect::<Vec<_>>();
+        format!("exit {:?} after {:?}\n{}\n{}", self.code, self.took, news.join("\n"), self.err)
+    }
+
+    /// Asserts the verdict and the exit code.
+    #[track_caller]
+    pub(crate) fn ends(&self, verdict: &str, code: i32) -> &Self {
+        assert_eq!(
+            (self.code, self.finished()["verdict"].as_str()),
+            (Some(code), Some(verdict)),
+            "{}",
+            self.all()
+        );
+        self
+    }
+}
+
+/// A program that runs, with its output in files.
+pub(crate) struct Running {
+    child: Child,
+    out: PathBuf,
+    err: PathBuf,
+    since: Instant,
+}
+
+impl Running {
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for its end.
+    pub(crate) fn wait(mut self) -> Done {
+        let status = self.child.wait().unwrap();
+        let read = |path: &Path| String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
+        Done { code: status.code(), out: read(&self.out), err: read(&self.err), took: self.since.elapsed() }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Waits until something is so; the limit of the test's time ends a wait that is in vain.
+pub(crate) fn until(mut is_so: impl FnMut() -> bool) {
+    while !is_so() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
