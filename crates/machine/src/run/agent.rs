@@ -41,7 +41,7 @@ impl Run {
                 if let Some(s) = self.session_mut(n) {
                     s.gauge.reset();
                 }
-                self.compacted(out);
+                Self::compacted(out);
             }
             AgentEvent::PermissionAsked { request, kind, title } => {
                 self.permission(request, kind, title, out)
@@ -99,7 +99,7 @@ impl Run {
         if let Taken::Fell(_) = taken {
             let (from, to) = (before.unwrap_or(0), reading.fill());
             Self::warn("fell", format!("the window fell from {from} to {to} tokens"), out);
-            self.compacted(out);
+            Self::compacted(out);
         }
         if self.spending_allowed(out) {
             self.check_stages(out);
@@ -116,12 +116,8 @@ impl Run {
         }
     }
 
-    fn compacted(&mut self, out: &mut Vec<Effect>) {
-        self.warn_once(
-            "compacted",
-            "the agent compacted its own context: it may have forgotten details",
-            out,
-        );
+    fn compacted(out: &mut Vec<Effect>) {
+        Self::warn("compacted", "the agent compacted its own context: it may have forgotten details", out);
     }
 
     fn add_chars(&mut self, chars: u64) {
