@@ -18,18 +18,21 @@ pub struct Answer {
     pub calls: Vec<Call>,
     /// The steps that those calls do.
     pub steps: Vec<u32>,
+    /// Tokens that it thinks before it says anything; the client does not get to see them.
+    pub reasoning: u64,
 }
 
 impl Answer {
     /// Words only.
     pub fn words(thread: Thread, kind: Kind, text: impl Into<String>) -> Self {
-        Self { thread, kind, text: text.into(), calls: Vec::new(), steps: Vec::new() }
+        Self { thread, kind, text: text.into(), calls: Vec::new(), steps: Vec::new(), reasoning: 0 }
     }
 
-    /// Tokens of the answer: its text, and name and input of each call, 4 characters each, rounded up once.
+    /// Tokens of the answer: its text, and name and input of each call, 4 characters each, rounded up once, and the
+    /// reasoning.
     pub fn tokens(&self) -> u64 {
         let calls: u64 = self.calls.iter().map(|call| chars(&call.name) + chars(&call.input.text())).sum();
-        tokens(chars(&self.text) + calls)
+        tokens(chars(&self.text) + calls) + self.reasoning
     }
 }
 
@@ -83,6 +86,8 @@ pub enum Kind {
     Compact,
     /// A title for the conversation.
     Title,
+    /// A question that the CLI puts for itself: who speaks next, which model is to answer.
+    Check,
     /// Whether the server is there and the key is good.
     Probe,
     /// How many tokens a request would have.

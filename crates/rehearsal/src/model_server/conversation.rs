@@ -1,4 +1,4 @@
-//! One model request in words that both APIs share: what the model would see, in which order, and which tools it has.
+//! One model request in words that all APIs share: what the model would see, in which order, and which tools it has.
 //!
 //! The pieces are the text that is counted; the turns are the same text as the persona reads it.
 
@@ -92,7 +92,8 @@ impl Conversation {
     pub(super) fn user(&mut self, text: &str) {
         self.pieces.push(text.to_owned());
         let (plain, reminders) = split_reminders(text);
-        let context = ["<environment_context>", "<user_instructions>", "# AGENTS.md instructions"];
+        let context =
+            ["<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<session_context>"];
         if context.iter().any(|start| plain.trim_start().starts_with(start)) {
             self.turns.push(Turn::System(plain));
         } else if !plain.trim().is_empty() {
@@ -123,7 +124,7 @@ impl Conversation {
     pub(super) fn result(&mut self, text: &str) {
         self.pieces.push(text.to_owned());
         let (plain, reminders) = split_reminders(text);
-        self.turns.push(Turn::Result(plain));
+        self.turns.push(Turn::Result(unlabelled(&plain)));
         self.turns.extend(reminders.into_iter().map(Turn::System));
     }
 
@@ -153,18 +154,28 @@ pub(super) fn text_of(content: &Value) -> String {
     blocks.iter().map(text).collect::<Vec<_>>().join("\n")
 }
 
+// Gemini CLI and Qwen Code put a label before what a command printed, in the same line.
+fn unlabelled(text: &str) -> String {
+    text.split('\n').map(|line| line.strip_prefix("Output: ").unwrap_or(line)).collect::<Vec<_>>().join("\n")
+}
+
 fn split_reminders(text: &str) -> (String, Vec<String>) {
-    const OPEN: &str = "<system-reminder>";
-    const CLOSE: &str = "</system-reminder>";
-    let (mut plain, mut reminders, mut rest) = (String::new(), Vec::new(), text);
-    while let Some((before, after)) = rest.split_once(OPEN) {
+    let (plain, mut reminders) = split_out(text, "<system-reminder>", "</system-reminder>");
+    let (plain, hooks) = split_out(&plain, "<hook_context>", "</hook_context>");
+    reminders.extend(hooks);
+    (plain, reminders)
+}
+
+fn split_out(text: &str, open: &str, close: &str) -> (String, Vec<String>) {
+    let (mut plain, mut inners, mut rest) = (String::new(), Vec::new(), text);
+    while let Some((before, after)) = rest.split_once(open) {
         plain.push_str(before);
-        let (inner, behind) = after.split_once(CLOSE).unwrap_or((after, ""));
-        reminders.push(inner.trim().to_owned());
+        let (inner, behind) = after.split_once(close).unwrap_or((after, ""));
+        inners.push(inner.trim().to_owned());
         rest = behind;
     }
     plain.push_str(rest);
-    (plain, reminders)
+    (plain, inners)
 }
 
 #[cfg(test)]
@@ -184,6 +195,21 @@ mod tests {
         ];
         assert_eq!(conversation.turns, turns);
         assert_eq!(conversation.tokens(), (5 + 17 + 13 + 18 + 3 + 17 + 7_u64).div_ceil(4));
+    }
+
+    #[test]
+    fn what_a_cli_wraps_around_a_result_is_counted_and_does_not_hide_it() {
+        let mut conversation = Conversation::default();
+        let text = "Command: sh step.sh 1\nOutput: step 1 done\n<hook_context>look up</hook_context>";
+        conversation.result(text);
+        conversation.user("<session_context>\nToday is a day.\n</session_context>");
+        let turns = [
+            Turn::Result("Command: sh step.sh 1\nstep 1 done\n".to_owned()),
+            Turn::System("look up".to_owned()),
+            Turn::System("<session_context>\nToday is a day.\n</session_context>".to_owned()),
+        ];
+        assert_eq!(conversation.turns, turns);
+        assert_eq!(conversation.pieces[0], text);
     }
 
     #[test]

@@ -8,12 +8,14 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Kind, Thread};
 use super::cache::Cache;
 use super::conversation::Conversation;
-use super::fault::{self, Faults, Refusal};
+use super::fault::Faults;
 use super::http::Request;
+use super::refusal::{self, Refusal};
 use super::reply::{Ids, Usage};
+use super::route::{Ask, route};
 use super::script::{FaultKind, ServerScript, WindowError};
 use super::truth::{Api, Log, TruthLine};
-use super::{anthropic, openai, persona};
+use super::{anthropic, chat, gemini, openai, persona};
 
 /// What goes back.
 #[derive(Debug)]
@@ -59,23 +61,26 @@ impl Desk {
     pub(super) fn reply(&mut self, request: &Request, at_ms: u64) -> io::Result<Reply> {
         self.n += 1;
         let ids = Ids::new(self.start_ms, self.n, at_ms);
-        let api = api_of(request);
+        let (api, ask) = route(request);
         let mut line = blank(self.n, at_ms, api);
-        let mut reply = match (request.method.as_str(), request.path.as_str()) {
-            ("POST", "/v1/messages" | "/v1/responses" | "/v1/messages/count_tokens") => {
-                match serde_json::from_slice::<Value>(&request.body) {
-                    Ok(body) if body.is_object() => self.model_call(request, &body, &ids, &mut line),
-                    _ => refused(fault::unknown(api, 400, "the body is not a JSON object", &ids), &mut line),
-                }
-            }
-            ("GET", "/v1/models") => {
+        let mut reply = match ask {
+            Ask::Answer | Ask::Count => match serde_json::from_slice::<Value>(&request.body) {
+                Ok(body) if body.is_object() && ask == Ask::Count => count(request, &body, &mut line),
+                Ok(body) if body.is_object() => self.model_call(request, &body, &ids, &mut line),
+                _ => refused(refusal::unknown(api, 400, "the body is not a JSON object", &ids), &mut line),
+            },
+            Ask::Models => {
                 line.kind = Kind::Models;
                 line.status = 200;
-                json_reply(if api == Api::Anthropic { anthropic::models() } else { openai::models() })
+                json_reply(match api {
+                    Api::Anthropic => anthropic::models(),
+                    Api::OpenAi | Api::Chat => openai::models(),
+                    Api::Gemini => gemini::models(self.script.window),
+                })
             }
-            (method, path) => {
-                let message = format!("there is no {method} {path} here");
-                refused(fault::unknown(api, 404, &message, &ids), &mut line)
+            Ask::Unknown => {
+                let message = format!("there is no {} {} here", request.method, request.path);
+                refused(refusal::unknown(api, 404, &message, &ids), &mut line)
             }
         };
         let name = if api == Api::Anthropic { "request-id" } else { "x-request-id" };
@@ -85,23 +90,14 @@ impl Desk {
     }
 
     fn model_call(&mut self, request: &Request, body: &Value, ids: &Ids, line: &mut TruthLine) -> Reply {
-        let talk = match line.api {
-            Api::Anthropic => anthropic::conversation(request, body),
-            Api::OpenAi => openai::conversation(request, body),
-        };
+        let talk = conversation(line.api, request, body);
         let input = talk.tokens();
         describe(line, &talk, input);
-        if request.path.ends_with("/count_tokens") {
-            line.kind = Kind::Count;
-            line.status = 200;
-            line.stream = false;
-            return json_reply(json!({ "input_tokens": input }));
-        }
         let answer = persona::answer(&talk, &self.script.persona);
         (line.thread, line.kind) = (answer.thread, answer.kind);
         let due = self.faults.due(&answer);
         line.fault = due.map(|kind| kind.name().to_owned());
-        if let Some(refusal) = due.and_then(|kind| fault::refusal(kind, line.api, ids)) {
+        if let Some(refusal) = due.and_then(|kind| refusal::of_fault(kind, line.api, ids)) {
             return refused(refusal, line);
         }
         if input > self.script.window {
@@ -112,22 +108,38 @@ impl Desk {
             input,
             cached: self.cached(&talk, line.api),
             output: answer.tokens(),
+            reasoning: answer.reasoning,
             caches: talk.caches,
         };
         if due != Some(FaultKind::Hang) {
             settle(line, &answer, usage);
         }
+        let model = talk.model.as_str();
         let body = match (line.api, talk.stream) {
-            (Api::Anthropic, true) => Body::Events(anthropic::events(&talk.model, &answer, usage, ids)),
-            (Api::Anthropic, false) => Body::Json(anthropic::message(&talk.model, &answer, usage, ids)),
-            (Api::OpenAi, true) => Body::Events(openai::events(&talk.model, &answer, usage, ids)),
-            (Api::OpenAi, false) => Body::Json(openai::response(&talk.model, &answer, usage, ids)),
+            (Api::Anthropic, true) => Body::Events(anthropic::events(model, &answer, usage, ids)),
+            (Api::Anthropic, false) => Body::Json(anthropic::message(model, &answer, usage, ids)),
+            (Api::OpenAi, true) => Body::Events(openai::events(model, &answer, usage, ids)),
+            (Api::OpenAi, false) => Body::Json(openai::response(model, &answer, usage, ids)),
+            (Api::Chat, true) => {
+                let wants_usage = body["stream_options"]["include_usage"] == true;
+                Body::Events(chat::events(model, &answer, usage, wants_usage, ids))
+            }
+            (Api::Chat, false) => Body::Json(chat::completion(model, &answer, usage, ids)),
+            (Api::Gemini, true) => {
+                let pieces = gemini::pieces(model, &answer, usage, ids);
+                if gemini::wants_events(request) {
+                    Body::Events(pieces.iter().map(gemini::event).collect())
+                } else {
+                    Body::Json(pieces.into())
+                }
+            }
+            (Api::Gemini, false) => Body::Json(gemini::response(model, &answer, usage, ids)),
         };
         Reply { status: 200, headers: Vec::new(), body, fault: due, thinks: true }
     }
 
     fn overflow(&self, talk: &Conversation, ids: &Ids, line: &mut TruthLine) -> Reply {
-        let refusal = fault::too_long(line.api, line.input_tokens, self.script.window, ids);
+        let refusal = refusal::too_long(line.api, line.input_tokens, self.script.window, ids);
         let streams =
             line.api == Api::OpenAi && talk.stream && self.script.window_error == WindowError::Stream;
         if !streams {
@@ -139,18 +151,28 @@ impl Desk {
         Reply { status: 200, headers: Vec::new(), body, fault: None, thinks: false }
     }
 
-    // The Responses API caches in steps of 128 tokens.
+    // OpenAI caches in steps of 128 tokens.
     fn cached(&mut self, talk: &Conversation, api: Api) -> u64 {
         let cached = self.cache.read(talk);
-        if api == Api::OpenAi { cached - cached % 128 } else { cached }
+        if matches!(api, Api::OpenAi | Api::Chat) { cached - cached % 128 } else { cached }
     }
 }
 
-fn api_of(request: &Request) -> Api {
-    let claude = request.path.starts_with("/v1/messages")
-        || request.header("anthropic-version").is_some()
-        || request.header("x-api-key").is_some();
-    if claude { Api::Anthropic } else { Api::OpenAi }
+fn conversation(api: Api, request: &Request, body: &Value) -> Conversation {
+    match api {
+        Api::Anthropic => anthropic::conversation(request, body),
+        Api::OpenAi => openai::conversation(request, body),
+        Api::Chat => chat::conversation(request, body),
+        Api::Gemini => gemini::conversation(request, body),
+    }
+}
+
+fn count(request: &Request, body: &Value, line: &mut TruthLine) -> Reply {
+    let talk = conversation(line.api, request, body);
+    let input = talk.tokens();
+    describe(line, &talk, input);
+    (line.kind, line.status, line.stream) = (Kind::Count, 200, false);
+    json_reply(if line.api == Api::Gemini { gemini::count(input) } else { json!({ "input_tokens": input }) })
 }
 
 fn blank(n: u64, at_ms: u64, api: Api) -> TruthLine {

@@ -13,7 +13,7 @@ const SHELLS: [&str; 8] =
     ["Bash", "exec_command", "shell_command", "shell", "run_shell_command", "bash", "container.exec", "exec"];
 
 /// Tools that start a sub-agent.
-const SUB_AGENTS: [&str; 2] = ["Agent", "Task"];
+const SUB_AGENTS: [&str; 3] = ["Agent", "Task", "task"];
 
 /// The longest that a call may wait for its command.
 const WAIT_MS: u64 = 30_000;
@@ -90,7 +90,9 @@ pub(super) fn sub_agent(conversation: &Conversation, mark: &str, command: &str) 
         format!("{mark}\n{command}\nRun exactly the command above, once, and answer with its output.");
     let mut input = json!({ "description": "Write one part", "prompt": prompt });
     if tool.property("subagent_type").is_some() {
-        input["subagent_type"] = "general-purpose".into();
+        // OpenCode's tool is the one in small letters.
+        let plain = tool.name == "task";
+        input["subagent_type"] = if plain { "general" } else { "general-purpose" }.into();
     }
     if tool.property("run_in_background").is_some() {
         input["run_in_background"] = false.into();

@@ -12,6 +12,8 @@ pub(super) struct Request {
     pub(super) method: String,
     /// Without the query.
     pub(super) path: String,
+    /// What stands behind the question mark.
+    pub(super) query: String,
     headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
     keep_alive: bool,
@@ -47,9 +49,11 @@ pub(super) fn read(input: &mut impl BufRead, output: &mut impl Write) -> io::Res
     let (Some(method), Some(target), Some(version)) = (words.next(), words.next(), words.next()) else {
         return Err(broken("the request line has not three words"));
     };
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let mut request = Request {
         method: method.to_owned(),
-        path: target.split('?').next().unwrap_or_default().to_owned(),
+        path: path.to_owned(),
+        query: query.to_owned(),
         ..Request::default()
     };
     loop {
@@ -116,6 +120,7 @@ fn reason(status: u16) -> &'static str {
         200 => "OK",
         400 => "Bad Request",
         401 => "Unauthorized",
+        403 => "Forbidden",
         404 => "Not Found",
         429 => "Too Many Requests",
         500 => "Internal Server Error",
@@ -187,7 +192,8 @@ mod tests {
             "\r\nPOST /v1/x?beta=true HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\nhello",
         );
         let request = request.unwrap().unwrap();
-        assert_eq!((request.path.as_str(), request.body.as_slice()), ("/v1/x", b"hello".as_slice()));
+        assert_eq!((request.path.as_str(), request.query.as_str()), ("/v1/x", "beta=true"));
+        assert_eq!(request.body, b"hello");
         assert!(request.keeps_alive() && said.starts_with("HTTP/1.1 100 "));
         let (request, _) = parse(
             "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n3\r\nhel\r\n2;x\r\nlo\r\n0\r\n\r\n",

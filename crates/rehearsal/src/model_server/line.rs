@@ -72,6 +72,7 @@ fn send(shared: &Shared, writer: &mut TcpStream, reply: &Reply) -> io::Result<bo
             FaultKind::RateLimit { .. }
             | FaultKind::Overloaded
             | FaultKind::Unauthorized
+            | FaultKind::Forbidden
             | FaultKind::ServerError
             | FaultKind::Quota,
         ) => writer.write_all(&parts.concat())?,

@@ -1,5 +1,5 @@
-//! A model server on loopback that follows a script: it speaks the Messages API and the Responses API, plays a worker
-//! with a to-do list, and knows the true size of every request.
+//! A model server on loopback that follows a script: it speaks the Messages, Responses, Chat Completions and Gemini
+//! APIs, plays a worker with a to-do list, and knows the true size of every request.
 //!
 //! Threads and sockets of the standard library only. It listens on 127.0.0.1, needs no key, and asks nobody else. The
 //! worker is a pure function of the request ([`persona`]), so a request that is sent again is answered again.
@@ -12,13 +12,19 @@ pub mod truth;
 
 mod anthropic;
 mod cache;
+mod chat;
+mod errand;
 mod exchange;
 mod fault;
+mod gemini;
 mod hands;
 mod http;
 mod line;
 mod openai;
+mod refusal;
 mod reply;
+mod route;
+mod shape;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -70,7 +76,7 @@ impl ModelServer {
         Ok(Self { address, shared, listening: Some(listening) })
     }
 
-    /// Where it is: `http://127.0.0.1:PORT`. The paths begin with `/v1`.
+    /// Where it is: `http://127.0.0.1:PORT`. The paths begin with `/v1`, those of the Gemini API with `/v1beta`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }

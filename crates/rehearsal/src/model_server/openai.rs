@@ -144,7 +144,7 @@ fn usage_json(usage: Usage) -> Value {
         "input_tokens": usage.input,
         "input_tokens_details": { "cached_tokens": usage.cached },
         "output_tokens": usage.output,
-        "output_tokens_details": { "reasoning_tokens": 0 },
+        "output_tokens_details": { "reasoning_tokens": usage.reasoning },
         "total_tokens": usage.input + usage.output,
     })
 }

@@ -5,8 +5,8 @@
 
 use super::answer::{Answer, Call, Kind, Thread};
 use super::conversation::{Conversation, Turn};
-use super::hands;
-use super::script::PersonaOptions;
+use super::script::{PersonaOptions, StepHabit};
+use super::{errand, hands};
 use crate::brain::{self, Action, Belief, CHECKPOINT_REQUEST};
 use crate::context::{Entry, Role};
 use crate::script::CheckpointHabit;
@@ -21,12 +21,21 @@ const PATIENCE: usize = 3;
 const CUT_OFF: &str = "Your response above was cut off";
 
 /// What CLIs say when they want a summary in place of the conversation.
-const SUMMARY_REQUESTS: [&str; 3] =
-    ["create a detailed summary of", "CONTEXT CHECKPOINT COMPACTION", "handoff summary for another LLM"];
+const SUMMARY_REQUESTS: [&str; 6] = [
+    "create a detailed summary of",
+    "CONTEXT CHECKPOINT COMPACTION",
+    "handoff summary for another LLM",
+    "First, reason in your scratchpad. Then, generate",
+    "Critically evaluate the <state_snapshot>",
+    QUOTES_CONVERSATION,
+];
+
+/// What OpenCode says before it writes the conversation down in a request for a summary.
+const QUOTES_CONVERSATION: &str = "Here is the conversation so far:";
 
 /// The next answer.
 pub fn answer(conversation: &Conversation, options: &PersonaOptions) -> Answer {
-    if let Some(answer) = errand(conversation) {
+    if let Some(answer) = errand::answer(conversation) {
         return answer;
     }
     if let Some(command) = subagent_command(conversation) {
@@ -57,6 +66,9 @@ pub fn believe(turns: &[Turn]) -> Belief {
             Turn::Result(text) => (Role::Tool, text),
             Turn::System(_) | Turn::Call(..) => return None,
         };
+        if role == Role::Prompt && text.contains(QUOTES_CONVERSATION) {
+            return Some(Entry { role: Role::Tool, text: quoted(text) });
+        }
         // A request for a checkpoint names the headings of one, and a request for a summary those of a summary.
         let asks = role == Role::Prompt && (brain::asks_for_checkpoint(text) || is_summary_request(text));
         (!asks).then(|| Entry { role, text: text.clone() })
@@ -81,8 +93,10 @@ fn work(conversation: &Conversation, options: &PersonaOptions, belief: &Belief) 
     let Some(calls) = calls else {
         return say("I have no tool that runs a command, so I stop here.".to_owned());
     };
-    let chars = steps.iter().map(|n| options.habit(*n).say_chars).max().unwrap_or(0);
-    Answer { calls, steps, ..say(padded(belief.sentence(action), chars)) }
+    let most = |size: fn(StepHabit) -> u64| steps.iter().map(|n| size(options.habit(*n))).max().unwrap_or(0);
+    let chars = most(|habit| habit.say_chars);
+    let reasoning = most(|habit| habit.think_tokens);
+    Answer { calls, steps, reasoning, ..say(padded(belief.sentence(action), chars)) }
 }
 
 fn step_call(conversation: &Conversation, options: &PersonaOptions, step: u32) -> Option<Call> {
@@ -109,29 +123,6 @@ fn subagent_command(conversation: &Conversation) -> Option<&str> {
     conversation.turns.iter().find_map(task)
 }
 
-/// Requests that a CLI makes for itself.
-fn errand(conversation: &Conversation) -> Option<Answer> {
-    let side = |kind, text: &str| Some(Answer::words(Thread::Side, kind, text));
-    if conversation.max_tokens == Some(1) {
-        return side(Kind::Probe, "#");
-    }
-    if !conversation.tools.is_empty() || !believe(&conversation.turns).listed.is_empty() {
-        return None;
-    }
-    let speaks_of_title = |turn: &Turn| match turn {
-        Turn::System(text) | Turn::User(text) => text.to_lowercase().contains("title"),
-        Turn::Agent(_) | Turn::Call(..) | Turn::Result(_) => false,
-    };
-    if conversation.schema.as_ref().is_some_and(|schema| !schema["properties"]["title"].is_null()) {
-        return side(Kind::Title, r#"{"title":"Write the parts"}"#);
-    }
-    if conversation.turns.iter().any(speaks_of_title) {
-        return side(Kind::Title, "Write the parts");
-    }
-    let asked = conversation.turns.iter().any(|turn| user(turn).is_some_and(brain::asks_for_checkpoint));
-    if asked || asks_for_summary(conversation) { None } else { side(Kind::Probe, "OK") }
-}
-
 /// Whether the last request for a checkpoint has no answer, and nothing else was asked for since.
 fn checkpoint_is_due(turns: &[Turn]) -> bool {
     let mut cut_off = false;
@@ -149,12 +140,25 @@ fn checkpoint_is_due(turns: &[Turn]) -> bool {
     false
 }
 
-fn asks_for_summary(conversation: &Conversation) -> bool {
+pub(super) fn asks_for_summary(conversation: &Conversation) -> bool {
     conversation.turns.iter().rev().find_map(user).is_some_and(is_summary_request)
 }
 
 fn is_summary_request(text: &str) -> bool {
     SUMMARY_REQUESTS.iter().any(|words| text.contains(words))
+}
+
+// What is written down between tags, the older summary first, without the labels that stand before each entry.
+fn quoted(text: &str) -> String {
+    let between = |open: &str, close: &str| {
+        let (_, after) = text.split_once(open)?;
+        after.split_once(close).map(|(inner, _)| inner)
+    };
+    let parts =
+        [between("<prior-summary>", "</prior-summary>"), between("<conversation>", "</conversation>")];
+    let lines = parts.into_iter().flatten().flat_map(str::lines);
+    let plain = |line: &'_ str| line.strip_prefix("[Tool result]: ").unwrap_or(line).to_owned() + "\n";
+    lines.map(plain).collect()
 }
 
 fn summary(belief: &Belief) -> String {
@@ -178,7 +182,7 @@ fn tries_since_prompt(turns: &[Turn], step: u32) -> usize {
     turns.iter().rev().take_while(|turn| user(turn).is_none()).filter(tries).count()
 }
 
-fn user(turn: &Turn) -> Option<&str> {
+pub(super) fn user(turn: &Turn) -> Option<&str> {
     if let Turn::User(text) = turn { Some(text) } else { None }
 }
 

@@ -201,3 +201,59 @@ fn long_answers_have_the_size_that_was_asked_for() {
     assert_eq!(long.text.len(), 5_000);
     assert!(long.tokens() > 1_250);
 }
+
+#[test]
+fn questions_beside_the_conversation_are_answered_in_the_shape_they_ask_for() {
+    let speaker = json!({ "type": "object", "properties": {
+        "reasoning": { "type": "string" },
+        "next_speaker": { "type": "string", "enum": ["user", "model"] },
+    } });
+    let options = PersonaOptions::default();
+    let asked_with = |tools, schema| Conversation { tools, schema, ..asked(&[&task(3)]) };
+    let checked = answer(&asked_with(Vec::new(), Some(speaker.clone())), &options);
+    assert_eq!((checked.thread, checked.kind), (Thread::Side, Kind::Check));
+    let value: serde_json::Value = serde_json::from_str(&checked.text).unwrap();
+    assert_eq!(value["next_speaker"], "user");
+
+    let takes = Takes::Object(speaker["properties"].clone());
+    let called =
+        answer(&asked_with(vec![Tool { name: "respond_in_schema".to_owned(), takes }], None), &options);
+    assert_eq!((called.thread, called.kind, called.steps.len()), (Thread::Side, Kind::Check, 0));
+    assert!(called.calls[0].input.text().contains(r#""next_speaker":"user""#));
+
+    let mut titled = asked_with(Vec::new(), None);
+    titled.user("Generate a title for this conversation:\n");
+    assert_eq!(answer(&titled, &options).kind, Kind::Title);
+}
+
+#[test]
+fn a_conversation_that_is_written_down_for_a_summary_is_read() {
+    let request = format!(
+        "Here is the conversation so far:\n\n<conversation>\n[User]: \"{}\"\n\n[Assistant tool call]: bash({{\"command\":\
+         \"sh step.sh 3\"}})\n[Tool result]: step 1 done\n</conversation>\n\nHere is the summary before it:\n\
+         <prior-summary>\n- [x] step 2: write part 2\n</prior-summary>\n## Completed\n- step 3",
+        task(3)
+    );
+    let conversation = Conversation { tools: Vec::new(), ..asked(&[&request]) };
+    let summary = answer(&conversation, &PersonaOptions::default());
+    assert_eq!((summary.thread, summary.kind), (Thread::Side, Kind::Compact));
+    let mut after = asked(&["What did we do so far?"]);
+    after.agent(&summary.text);
+    after.user("Continue if you have next steps.");
+    assert_eq!(answer(&after, &PersonaOptions::default()).steps, [3]);
+}
+
+#[test]
+fn commands_have_nothing_that_a_careful_shell_tool_refuses() {
+    let every = StepHabit { output_chars: 500, sleep_ms: 20, think_tokens: 70, ..StepHabit::default() };
+    let options =
+        PersonaOptions { every, step_log: Some("/tmp/a b/log".into()), ..PersonaOptions::default() };
+    for name in ["run_shell_command", "bash"] {
+        let tools = vec![tool(name, &["command", "description"])];
+        let next = answer(&Conversation { tools, ..asked(&[&task(2)]) }, &options);
+        let words: u64 = (next.text.len() + name.len() + next.calls[0].input.text().len()) as u64;
+        assert_eq!(next.tokens(), words.div_ceil(4) + 70);
+        assert_eq!(next.calls[0].name, name);
+        assert!(!commands(&next)[0].contains(['$', '`']), "{}", commands(&next)[0]);
+    }
+}

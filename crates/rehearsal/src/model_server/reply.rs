@@ -1,4 +1,4 @@
-//! What both APIs need to put an answer on the wire: ids, the figures of a call, and text in parts.
+//! What all APIs need to put an answer on the wire: ids, the figures of a call, and text in parts.
 
 /// Characters of one delta.
 const PART: usize = 400;
@@ -33,8 +33,10 @@ pub(super) struct Usage {
     pub(super) input: u64,
     /// How much of it was cached; never more than the prompt.
     pub(super) cached: u64,
-    /// The answer.
+    /// The answer with the reasoning before it.
     pub(super) output: u64,
+    /// How much of the output was reasoning.
+    pub(super) reasoning: u64,
     /// Whether the client asked for caching.
     pub(super) caches: bool,
 }

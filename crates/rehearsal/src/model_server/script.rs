@@ -44,7 +44,7 @@ impl Default for ServerScript {
     }
 }
 
-/// How the Responses API tells that a request is too long; the Messages API has one form only.
+/// How the Responses API tells that a request is too long; the other APIs have one form only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WindowError {
@@ -100,6 +100,8 @@ pub struct StepHabit {
     pub sleep_ms: u64,
     /// Characters that the model says before it calls the tool, if that is more than its usual sentence.
     pub say_chars: u64,
+    /// Tokens that the model thinks before it says anything; they count as output and are never sent back.
+    pub think_tokens: u64,
     /// A sub-agent does the step, where the CLI has them.
     pub subagent: bool,
 }
@@ -131,20 +133,24 @@ fn once() -> u32 {
 pub enum FaultKind {
     /// 429.
     RateLimit {
-        /// Seconds in the `retry-after` header, if there is to be one.
+        /// Seconds in the `retry-after` header, or in the `RetryInfo` of the Gemini API, if there is to be one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after: Option<u64>,
-        /// With the headers that tell limits, what remains, and when it is reset.
+        /// With the headers that tell limits, what remains, and when it is reset; the Gemini API names the limit in
+        /// the body.
         #[serde(default)]
         headers: bool,
     },
-    /// 529 on Messages, 503 on Responses.
+    /// 529 on Messages, 503 on the others.
     Overloaded,
     /// 401.
     Unauthorized,
+    /// 403.
+    Forbidden,
     /// 500.
     ServerError,
-    /// The money is spent: 400 on Messages, 429 with `insufficient_quota` on Responses.
+    /// The money is spent: 400 on Messages, 429 with `insufficient_quota` on Responses and Chat Completions, 429 with a
+    /// limit per day on Gemini.
     Quota,
     /// The connection ends in the middle of the answer.
     CutStream,
@@ -164,6 +170,7 @@ impl FaultKind {
             Self::RateLimit { .. } => "rate_limit",
             Self::Overloaded => "overloaded",
             Self::Unauthorized => "unauthorized",
+            Self::Forbidden => "forbidden",
             Self::ServerError => "server_error",
             Self::Quota => "quota",
             Self::CutStream => "cut_stream",

@@ -19,7 +19,8 @@ pub struct TruthLine {
     /// Which API it was sent to.
     pub api: Api,
     /// The main thread has the user's conversation. A request is on the side when its task starts with the sub-agent
-    /// mark, when it asks for a title, a summary or a count, or when it carries neither tools nor a list.
+    /// mark, when it asks for a title, a summary, a count or an answer in a given shape, or when it carries neither tools
+    /// nor a list.
     pub thread: Thread,
     /// What it asked for.
     pub kind: Kind,
@@ -81,6 +82,10 @@ pub enum Api {
     Anthropic,
     /// Responses.
     OpenAi,
+    /// Chat Completions.
+    Chat,
+    /// Gemini.
+    Gemini,
 }
 
 /// The lines so far, in memory and on disk.

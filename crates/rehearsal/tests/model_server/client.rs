@@ -120,6 +120,21 @@ impl Reply {
     }
 }
 
+impl Reply {
+    /// The data of a stream without names.
+    pub(crate) fn data(&self) -> Vec<String> {
+        let body = self.body.replace("\r\n", "\n");
+        let data = |block: &str| block.strip_prefix("data: ").unwrap().to_owned();
+        body.split_terminator("\n\n").map(data).collect()
+    }
+
+    /// The same, each as JSON, without the mark of the end.
+    pub(crate) fn chunks(&self) -> Vec<Value> {
+        let data = self.data();
+        data.iter().filter(|text| *text != "[DONE]").map(|text| serde_json::from_str(text).unwrap()).collect()
+    }
+}
+
 pub(crate) fn server(script: ServerScript) -> (ModelServer, Client) {
     let server = ModelServer::start(script).unwrap();
     let client = Client::new(&server);
@@ -156,6 +171,40 @@ pub(crate) fn responses(stream: bool) -> Value {
             { "type": "web_search" },
         ],
         "input": [message("developer", "Be brief."), message("user", &Job { steps: 3 }.task_text())],
+    })
+}
+
+/// A first request to `/v1/chat/completions` with a task of 3 steps.
+pub(crate) fn completions(stream: bool) -> Value {
+    let mut request = json!({
+        "model": "scripted", "max_tokens": 4_000,
+        "tools": [{ "type": "function", "function": { "name": "bash", "description": "Runs a command.",
+            "parameters": { "type": "object", "properties": {
+                "command": { "type": "string" }, "description": { "type": "string" } } } } }],
+        "messages": [
+            { "role": "system", "content": INSTRUCTIONS },
+            { "role": "user", "content": [{ "type": "text", "text": Job { steps: 3 }.task_text() }] },
+        ],
+    });
+    if stream {
+        request["stream"] = true.into();
+        request["stream_options"] = json!({ "include_usage": true });
+    }
+    request
+}
+
+/// A first request to `/v1beta/models/MODEL:METHOD` with a task of 3 steps.
+pub(crate) fn contents(_stream: bool) -> Value {
+    json!({
+        "systemInstruction": { "role": "user", "parts": [{ "text": INSTRUCTIONS }] },
+        "tools": [{ "functionDeclarations": [{ "name": "run_shell_command", "description": "Runs a command.",
+            "parametersJsonSchema": { "type": "object", "properties": {
+                "command": { "type": "string" }, "description": { "type": "string" } } } }] }],
+        "generationConfig": { "temperature": 1 },
+        "contents": [{ "role": "user", "parts": [
+            { "text": "<session_context>\nToday is a day.\n</session_context>" },
+            { "text": Job { steps: 3 }.task_text() },
+        ] }],
     })
 }
 

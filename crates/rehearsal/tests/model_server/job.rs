@@ -9,7 +9,7 @@ use segue_rehearsal::model_server::script::{PersonaOptions, StepHabit};
 use segue_rehearsal::step_log::StepLog;
 use serde_json::{Value, json};
 
-use crate::client::{Client, messages, responses, server};
+use crate::client::{Client, completions, contents, messages, responses, server};
 
 fn run(folder: &Path, command: &str) -> String {
     let out = Command::new("sh").args(["-c", command]).current_dir(folder).output().unwrap();
@@ -65,6 +65,45 @@ fn codex_turn(client: &mut Client, request: &mut Value, folder: &Path) -> Turn {
     Turn { said, finished, fill: response["usage"]["total_tokens"].as_u64().unwrap() }
 }
 
+/// One turn of OpenCode's loop.
+fn opencode_turn(client: &mut Client, request: &mut Value, folder: &Path) -> Turn {
+    let completion = client.post("/v1/chat/completions", request).json();
+    let message = completion["choices"][0]["message"].clone();
+    let result = |call: &Value| {
+        let arguments: Value = serde_json::from_str(call["function"]["arguments"].as_str().unwrap()).unwrap();
+        let output = run(folder, arguments["command"].as_str().unwrap());
+        json!({ "role": "tool", "tool_call_id": call["id"], "content": output })
+    };
+    let calls = message["tool_calls"].as_array().cloned().unwrap_or_default();
+    let said = message["content"].as_str().unwrap().to_owned();
+    let conversation = request["messages"].as_array_mut().unwrap();
+    conversation.push(message);
+    conversation.extend(calls.iter().map(result));
+    let fill = completion["usage"]["total_tokens"].as_u64().unwrap();
+    Turn { said, finished: calls.is_empty(), fill }
+}
+
+/// One turn of Gemini CLI's loop, with its way to wrap outputs.
+fn gemini_turn(client: &mut Client, request: &mut Value, folder: &Path) -> Turn {
+    let path = "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse";
+    let pieces = client.post(path, request).chunks();
+    let parts: Vec<Value> =
+        pieces.iter().map(|piece| piece["candidates"][0]["content"]["parts"][0].clone()).collect();
+    let result = |call: &Value| {
+        let output = run(folder, call["args"]["command"].as_str().unwrap());
+        let output = format!("Output: {output}\nProcess Group PGID: 7");
+        json!({ "functionResponse": { "name": call["name"], "response": { "output": output } } })
+    };
+    let results: Vec<Value> = parts.iter().filter_map(|part| part.get("functionCall")).map(result).collect();
+    let said = parts[0]["text"].as_str().unwrap().to_owned();
+    let finished = results.is_empty();
+    let conversation = request["contents"].as_array_mut().unwrap();
+    conversation.push(json!({ "role": "model", "parts": parts }));
+    conversation.push(json!({ "role": "user", "parts": results }));
+    let usage = &pieces.last().unwrap()["usageMetadata"];
+    Turn { said, finished, fill: usage["totalTokenCount"].as_u64().unwrap() }
+}
+
 fn whole_job(mut request: Value, turn: fn(&mut Client, &mut Value, &Path) -> Turn) {
     let folder = tempfile::tempdir().unwrap();
     let outside = tempfile::tempdir().unwrap();
@@ -117,4 +156,14 @@ fn a_job_is_done_over_the_messages_api() {
 #[test]
 fn a_job_is_done_over_the_responses_api() {
     whole_job(responses(true), codex_turn);
+}
+
+#[test]
+fn a_job_is_done_over_the_chat_completions_api() {
+    whole_job(completions(false), opencode_turn);
+}
+
+#[test]
+fn a_job_is_done_over_the_gemini_api() {
+    whole_job(contents(true), gemini_turn);
 }

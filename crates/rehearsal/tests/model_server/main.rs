@@ -2,9 +2,13 @@
 
 // Clippy takes a module for a test only when it says so, integration test or not.
 #[cfg(test)]
+mod chat;
+#[cfg(test)]
 mod client;
 #[cfg(test)]
 mod faults;
+#[cfg(test)]
+mod gemini;
 #[cfg(test)]
 mod job;
 #[cfg(test)]
