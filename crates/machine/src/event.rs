@@ -192,6 +192,16 @@ pub enum AgentEvent {
         /// Steps done.
         closed: u32,
     },
+    /// The provider says how much of an allowance is used.
+    AllowanceSeen {
+        /// The allowance, in the provider's words.
+        name: String,
+        /// How much of it is used.
+        used_percent: u32,
+        /// When it is full again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resets_at: Option<Millis>,
+    },
     /// The agent was asked for its own idea of the fill, as a cross-check.
     CrossChecked {
         /// What the last reading said.

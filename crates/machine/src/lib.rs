@@ -22,7 +22,8 @@ pub use event::{
 };
 pub use limits::{Limit, Limits};
 pub use run::{
-    CheckpointRef, Doing, EndReason, HandoffKind, Note, Phase, Run, SessionView, ToolDone, Totals, View,
+    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Note, Phase, Run, SessionView, ToolDone, Totals,
+    View,
 };
 pub use spec::{AgentSpec, CommitMode, GateSpec, GitSpec, RunSpec, Task};
 pub use usage::{Reading, Scope, Source};

@@ -135,6 +135,7 @@ impl OuterStream {
             | AgentEvent::TextSaid { .. }
             | AgentEvent::ToolStarted { .. }
             | AgentEvent::ItemsSeen { .. }
+            | AgentEvent::AllowanceSeen { .. }
             | AgentEvent::CrossChecked { .. }
             | AgentEvent::Compacted
             | AgentEvent::PermissionAsked { .. }

@@ -535,3 +535,12 @@ fn the_agents_own_list_is_counted_as_it_is_written() {
     talk.says(&assistant("m9", &block, &usage(1, 0, 0, 1)));
     assert!(talk.events().contains(&AgentEvent::ItemsSeen { open: 1, closed: 1 }));
 }
+
+#[test]
+fn a_subscriptions_limits_are_told_with_their_reset_times() {
+    let mut talk = Talk::new();
+    let window = json!({ "five_hour": { "utilization": 0.91, "resetsAt": 1_794_800_000 } });
+    talk.says(&json!({ "type": "rate_limit_event", "rate_limit_info": { "unifiedWindows": window } }));
+    let (name, resets_at) = ("five hour".to_owned(), Some(1_794_800_000_000));
+    assert_eq!(talk.events(), [AgentEvent::AllowanceSeen { name, used_percent: 91, resets_at }]);
+}

@@ -204,6 +204,7 @@ impl Claude {
             "user" if main => self.user(&line["message"], io),
             "system" => self.system(line, io),
             "result" => self.result(line, io),
+            "rate_limit_event" => stream::allowances(&line["rate_limit_info"], io),
             "control_response" => self.control_response(line, io),
             "control_request" => self.control_request(line, io),
             _ => {}

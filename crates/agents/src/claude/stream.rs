@@ -157,6 +157,18 @@ impl Claude {
     }
 }
 
+/// What a subscription's limits say; only logins that have such limits send it.
+pub(super) fn allowances(info: &Value, io: &mut Io) {
+    for (name, window) in info["unifiedWindows"].as_object().into_iter().flatten() {
+        let Some(used) = window["utilization"].as_f64().filter(|used| *used >= 0.0) else { continue };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a percentage, clamped")]
+        let used_percent = (used * 100.0).round().min(1_000.0) as u32;
+        let resets_at = window["resetsAt"].as_u64().map(|seconds| seconds.saturating_mul(1_000));
+        let name = name.replace('_', " ");
+        io.events.push(AgentEvent::AllowanceSeen { name, used_percent, resets_at });
+    }
+}
+
 // The agent's own list, as its list tool is given it.
 fn items(todos: &Value) -> Option<AgentEvent> {
     let todos = todos.as_array()?;

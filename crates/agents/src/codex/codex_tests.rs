@@ -455,3 +455,12 @@ fn e1_bad_lines_are_told_and_end_nothing() {
         assert!(talk.events().iter().all(|e| !matches!(e, AgentEvent::TurnEnded(_))), "{method}");
     }
 }
+
+#[test]
+fn the_accounts_limits_are_told_with_their_reset_times() {
+    let mut talk = Talk::new();
+    let primary = json!({ "usedPercent": 92.4, "windowDurationMins": 300, "resetsAt": 1_794_800_000 });
+    talk.says(&json!({ "method": "account/rateLimits/updated", "params": { "rateLimits": { "primary": primary } } }));
+    let (name, resets_at) = ("5 h".to_owned(), Some(1_794_800_000_000));
+    assert_eq!(talk.events(), [AgentEvent::AllowanceSeen { name, used_percent: 92, resets_at }]);
+}

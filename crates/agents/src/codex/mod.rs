@@ -273,6 +273,7 @@ impl Codex {
             "item/completed" => self.item_completed(&params["item"], io),
             "rawResponseItem/completed" => self.raw_item(&params["item"], io),
             "rawResponse/completed" => self.raw_usage(params, io),
+            "account/rateLimits/updated" => allowances(&params["rateLimits"], io),
             "thread/tokenUsage/updated" => self.token_usage(&params["tokenUsage"], io),
             _ => {}
         }
@@ -342,6 +343,19 @@ impl Adapter for Codex {
         }
         // It lingers for seconds after the end of its input, with nothing left to do.
         Extras { args, grace_ms: Some(300), ..Extras::default() }
+    }
+}
+
+fn allowances(limits: &Value, io: &mut Io) {
+    for name in ["primary", "secondary"] {
+        let window = &limits[name];
+        let Some(used) = window["usedPercent"].as_f64().filter(|used| *used >= 0.0) else { continue };
+        let minutes = window["windowDurationMins"].as_u64();
+        let name = minutes.map_or_else(|| name.to_owned(), |minutes| format!("{} h", minutes.div_ceil(60)));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a percentage, clamped")]
+        let used_percent = used.round().min(1_000.0) as u32;
+        let resets_at = window["resetsAt"].as_u64().map(|seconds| seconds.saturating_mul(1_000));
+        io.events.push(AgentEvent::AllowanceSeen { name, used_percent, resets_at });
     }
 }
 

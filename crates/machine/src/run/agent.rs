@@ -1,8 +1,8 @@
 //! What an agent says and does while it works: usage, text, tools, lists, permissions.
 
-use super::{Doing, Run, ToolDone, Totals, View};
+use super::{Allowance, Doing, Run, ToolDone, Totals, View};
 use crate::gauge::Taken;
-use crate::{AgentEvent, Effect, EndHow, Limit, Outcome, Reading, Verdict};
+use crate::{AgentEvent, Effect, EndHow, Limit, Millis, Outcome, Reading, Verdict};
 
 impl Run {
     pub(super) fn agent_event(&mut self, n: u32, event: &AgentEvent, out: &mut Vec<Effect>) {
@@ -35,6 +35,9 @@ impl Run {
                 self.view.items = Some((*open, *closed));
                 self.item_closed |= self.progress.closed(*closed);
                 self.check_stages(out);
+            }
+            AgentEvent::AllowanceSeen { name, used_percent, resets_at } => {
+                self.allowance(name, *used_percent, *resets_at, out);
             }
             AgentEvent::CrossChecked { reading, agent } => self.cross_check(*reading, *agent, out),
             AgentEvent::Compacted => {
@@ -103,6 +106,17 @@ impl Run {
         }
         if self.spending_allowed(out) {
             self.check_stages(out);
+        }
+    }
+
+    fn allowance(&mut self, name: &str, used_percent: u32, resets_at: Option<Millis>, out: &mut Vec<Effect>) {
+        const NEARLY_USED: u32 = 90;
+        self.view.allowances.insert(name.to_owned(), Allowance { used_percent, resets_at });
+        if used_percent >= NEARLY_USED {
+            let left = resets_at.map(|at| at.saturating_sub(self.now) / 60_000);
+            let reset =
+                left.map_or_else(String::new, |minutes| format!("; it is full again in {minutes} min"));
+            self.warn_once("allowance", format!("the {name} allowance is {used_percent} % used{reset}"), out);
         }
     }
 

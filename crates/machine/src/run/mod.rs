@@ -26,7 +26,7 @@ use crate::{
 
 use progress::Progress;
 pub use view::{
-    CheckpointRef, Doing, EndReason, HandoffKind, Note, Phase, SessionView, ToolDone, Totals, View,
+    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Note, Phase, SessionView, ToolDone, Totals, View,
 };
 
 /// The machine of one run.

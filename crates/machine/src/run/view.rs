@@ -167,6 +167,15 @@ pub struct CheckpointRef {
     pub by: CheckpointBy,
 }
 
+/// How much of a provider's allowance is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowance {
+    /// How much of it is used.
+    pub used_percent: u32,
+    /// When it is full again.
+    pub resets_at: Option<Millis>,
+}
+
 /// A tool call that ended, for checkpoints that segue writes itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolDone {
@@ -211,6 +220,8 @@ pub struct View {
     pub tools_since: Vec<ToolDone>,
     /// The agent's own list: open and closed items.
     pub items: Option<(u32, u32)>,
+    /// The provider's allowances, by name, as last told.
+    pub allowances: BTreeMap<String, Allowance>,
     /// The last checkpoint.
     pub checkpoint: Option<CheckpointRef>,
     /// How it ended.
@@ -253,6 +264,7 @@ impl Default for View {
             tools_done: Vec::new(),
             tools_since: Vec::new(),
             items: None,
+            allowances: BTreeMap::new(),
             checkpoint: None,
             outcome: None,
             started_at: 0,

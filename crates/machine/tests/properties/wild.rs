@@ -137,6 +137,10 @@ pub(crate) fn agent_event(dice: &mut Dice) -> AgentEvent {
         6 => AgentEvent::Compacted,
         7 => AgentEvent::PermissionAsked { request: tool, kind: "web".to_owned(), title },
         8 => AgentEvent::Answered { text },
+        9 if dice.chance(10) => {
+            let resets_at = dice.maybe(50, 1_000_000);
+            AgentEvent::AllowanceSeen { name: text, used_percent: dice.roll(120), resets_at }
+        }
         9 if dice.chance(20) => AgentEvent::CrossChecked { reading: 9, agent: u64::from(dice.roll(20)) },
         9 => AgentEvent::NotAnswered { why: text },
         10 => AgentEvent::TurnEnded(turn_end(dice)),

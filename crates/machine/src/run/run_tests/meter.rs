@@ -159,3 +159,14 @@ fn the_last_200_tools_are_remembered_and_usage_that_comes_is_not_missed() {
     assert_eq!((done.len(), done[0].title.as_str(), done[0].ok), (View::TOOLS_KEPT, "works", true));
     assert_eq!(scene.warned("usage_missing"), 0);
 }
+
+#[test]
+fn an_allowance_that_is_nearly_used_is_told_once_with_its_reset() {
+    let mut scene = Scenario::new("auto").start();
+    for used_percent in [50, 91, 95] {
+        let (name, resets_at) = ("five hour".to_owned(), Some(u64::MAX));
+        scene.says(AgentEvent::AllowanceSeen { name, used_percent, resets_at });
+    }
+    assert_eq!(scene.warned("allowance"), 1);
+    assert_eq!(scene.view().allowances["five hour"].used_percent, 95);
+}
