@@ -7,6 +7,7 @@ pub mod acp;
 pub mod claude;
 pub mod codex;
 pub mod command;
+pub mod gemini;
 pub mod windows;
 
 mod failure;
@@ -33,6 +34,8 @@ pub enum Act {
         /// Yes or no.
         allow: bool,
     },
+    /// The agent's own hook was told to stop it before its next call.
+    Braked,
     /// The session is over.
     Close,
 }
@@ -55,6 +58,8 @@ pub struct Extras {
     pub args: Vec<String>,
     /// Variables.
     pub env: Vec<(String, String)>,
+    /// Files of segue's own that it is started with, by path.
+    pub files: Vec<(String, String)>,
     /// How long it may take to end by itself after its input was closed, if not as long as others.
     pub grace_ms: Option<u64>,
 }
@@ -62,8 +67,10 @@ pub struct Extras {
 /// A file to be read along: the one below a folder of the agent's own that has this ending.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tail {
-    /// The variable that names the agent's own folder…
+    /// The variable that moves the agent's own folder…
     pub home: &'static str,
+    /// …where that lies below what the variable names…
+    pub below: &'static str,
     /// …and where it lies below the user's home without it.
     pub fallback: &'static str,
     /// The folder in it.

@@ -61,6 +61,10 @@ pub struct Acp {
     /// A checkpoint request that waits for the running turn to end.
     waiting: Option<String>,
     cancel_sent: bool,
+    /// A hook stops the agent before its next call, so nothing has to be cancelled.
+    has_brake: bool,
+    /// The hook did.
+    braked: bool,
     note: Option<String>,
 }
 
@@ -81,8 +85,16 @@ impl Acp {
             unsaid: 0,
             waiting: None,
             cancel_sent: false,
+            has_brake: false,
+            braked: false,
             note: None,
         }
+    }
+
+    /// The same conversation with an agent whose own hook stops it between a tool and the next call.
+    #[must_use]
+    pub(crate) fn with_brake(self) -> Self {
+        Self { has_brake: true, ..self }
     }
 
     fn call(&mut self, call: Call, method: &str, params: &Value, io: &mut Io) {
@@ -123,7 +135,7 @@ impl Acp {
             return self.prompt(Call::Ask, &text, io);
         }
         self.waiting = Some(text);
-        if self.tools.is_empty() {
+        if self.tools.is_empty() && !self.has_brake {
             self.cancel(io);
         }
     }
@@ -246,7 +258,11 @@ impl Acp {
     fn turn_over(&mut self, result: Option<&RawValue>, error: Option<&RpcError>, io: &mut Io) {
         self.cancel_sent = false;
         self.tools.clear();
+        let braked = std::mem::take(&mut self.braked);
         let end = self.turn_end(result, error);
+        // A turn that the hook stopped ends like one that is done.
+        let stopped = braked && matches!(end, TurnEnd::Finished { .. });
+        let end = if stopped { TurnEnd::Cancelled } else { end };
         let finished = matches!(end, TurnEnd::Finished { .. });
         let cancelled = matches!(end, TurnEnd::Cancelled);
         io.events.push(AgentEvent::TurnEnded(end));
@@ -313,6 +329,7 @@ impl Adapter for Acp {
             Act::Ask(text) => self.ask(text, io),
             Act::Tell(text) => self.note = Some(text),
             Act::Permission { request, allow } => self.answer(&request, allow, io),
+            Act::Braked => self.braked = true,
             Act::Close => {
                 if self.is_busy() {
                     self.cancel(io);

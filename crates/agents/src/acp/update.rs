@@ -115,7 +115,7 @@ impl Acp {
         let title = self.tools.remove(id).unwrap_or_default();
         let ok = status == ToolCallStatus::Completed;
         io.events.push(AgentEvent::ToolEnded { tool: id.to_owned(), title, ok, chars });
-        if self.waiting.is_some() && self.tools.is_empty() {
+        if self.waiting.is_some() && self.tools.is_empty() && !self.has_brake {
             self.cancel(io);
         }
     }

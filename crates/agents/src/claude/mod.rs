@@ -239,6 +239,8 @@ impl Adapter for Claude {
             }
             Act::Tell(text) => self.message(&text, "next", io),
             Act::Permission { request, allow } => self.permit(&request, allow, io),
+            // Its own result line says so.
+            Act::Braked => {}
             Act::Close => {
                 if !self.sent.is_empty() {
                     self.control(&json!({ "subtype": "interrupt" }), io);

@@ -131,6 +131,7 @@ impl Adapter for CodexExec {
         let thread = self.thread.as_ref()?;
         Some(Tail {
             home: "CODEX_HOME",
+            below: "",
             fallback: ".codex",
             folder: "sessions",
             ends_with: format!("-{thread}.jsonl"),

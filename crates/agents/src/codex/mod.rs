@@ -314,6 +314,7 @@ impl Adapter for Codex {
                     write(&json!({ "id": id, "result": { "decision": decision } }), io);
                 }
             }
+            Act::Braked => {}
             Act::Close => {
                 if let Some(turn) = &self.turn {
                     let params = json!({ "threadId": self.thread, "turnId": turn });

@@ -114,6 +114,8 @@ pub(super) enum Command {
 pub(super) enum Hook {
     /// A tool has ended
     AfterTool,
+    /// The agent is about to call its model
+    BeforeModel,
     /// The agent is about to compact its context and must not
     BeforeCompaction,
     /// The agent is about to compact its context: keep what it forgets

@@ -22,8 +22,9 @@ pub(super) fn hook(which: &Hook) -> Result<u8, Failure> {
     let _ = std::io::stdin().lock().take(64 << 20).read_to_string(&mut text);
     let input: Value = serde_json::from_str(&text).unwrap_or_default();
     match which {
-        Hook::AfterTool => {
-            if after_tool(&input).unwrap_or(false) {
+        Hook::AfterTool | Hook::BeforeModel => {
+            let stop = if let Hook::AfterTool = which { after_tool(&input) } else { before_model() };
+            if stop.unwrap_or(false) {
                 let reason = "segue stops the work here; what it needs next comes as a message";
                 out::line(&json!({ "continue": false, "stopReason": reason }).to_string());
             }
@@ -55,12 +56,21 @@ fn after_tool(input: &Value) -> Option<bool> {
     if input.get("agent_id").is_some_and(|id| !id.is_null()) {
         return Some(false);
     }
+    let tool = input["tool_use_id"].as_str()?.to_owned();
+    let chars = result_chars(input["tool_name"].as_str().unwrap_or_default(), &input["tool_response"]);
+    ask(tool, chars)
+}
+
+// Everything that the call will carry has come through the agent's own stream by now.
+fn before_model() -> Option<bool> {
+    ask("model call".to_owned(), 0)
+}
+
+fn ask(tool: String, chars: u64) -> Option<bool> {
     let socket = std::env::var("SEGUE_SOCKET").ok()?;
     let token = std::env::var("SEGUE_TOKEN").ok()?;
     let mark = std::env::var(crate::process::SESSION_MARK).ok()?;
     let session = mark.rsplit('.').next()?.parse().ok()?;
-    let tool = input["tool_use_id"].as_str()?.to_owned();
-    let chars = result_chars(input["tool_name"].as_str().unwrap_or_default(), &input["tool_response"]);
     say_to_run(Path::new(&socket), &token, Message::Brake { session, tool, chars }).ok()
 }
 

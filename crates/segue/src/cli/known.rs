@@ -106,9 +106,14 @@ pub(super) fn facts(name: &str, kind: AgentKind) -> Facts {
             notes: &["brings a Codex of its own, older than the one installed; `codex` uses yours"],
             ..ACP
         },
-        (AgentKind::Acp, "gemini") => {
-            Facts { gauge: SILENT, get: Some("npm install -g @google/gemini-cli"), ..ACP }
-        }
+        (AgentKind::Gemini, _) => Facts {
+            driven_by: "gemini",
+            driven: "Agent Client Protocol, with its chat file and a hook before each model call",
+            gauge: "exact, from the chat file that Gemini CLI writes",
+            get: Some("npm install -g @google/gemini-cli"),
+            notes: &["reports no window: name a known model with --model, or set `window`"],
+            ..ACP
+        },
         (AgentKind::Acp, "qwen") => {
             Facts { gauge: SILENT, get: Some("npm install -g @qwen-code/qwen-code"), ..ACP }
         }
@@ -126,7 +131,7 @@ pub(super) fn version_command(kind: AgentKind, command: &[String]) -> Option<Vec
     let program = command.first()?;
     let file = program.rsplit('/').next().unwrap_or(program);
     let mut asking = match kind {
-        AgentKind::Claude | AgentKind::Codex | AgentKind::CodexExec => command.to_vec(),
+        AgentKind::Claude | AgentKind::Codex | AgentKind::CodexExec | AgentKind::Gemini => command.to_vec(),
         AgentKind::Acp if KNOWN_AGENTS.iter().any(|known| known.command.first() == Some(&file)) => {
             vec![program.clone()]
         }

@@ -79,6 +79,7 @@ pub(crate) fn one(layers: &Layers, name: &str, from: &Origin) -> Result<AgentSet
         Some("command") => AgentKind::Command,
         Some("claude") => AgentKind::Claude,
         Some("codex") => AgentKind::Codex,
+        Some("gemini") => AgentKind::Gemini,
         Some("codex-exec") => AgentKind::CodexExec,
         Some(_) => AgentKind::Acp,
         None => known.map(|k| k.kind).ok_or_else(|| {

@@ -20,7 +20,7 @@ pub(crate) const KNOWN: &[Builtin] = &[
     Builtin { name: "codex-exec", kind: AgentKind::CodexExec, command: &["codex"] },
     acp("claude-acp", &["claude-agent-acp"]),
     acp("codex-acp", &["codex-acp"]),
-    acp("gemini", &["gemini", "--acp"]),
+    Builtin { name: "gemini", kind: AgentKind::Gemini, command: &["gemini"] },
     acp("goose", &["goose", "acp"]),
     acp("opencode", &["opencode", "acp"]),
     acp("qwen", &["qwen", "--acp"]),

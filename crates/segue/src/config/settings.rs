@@ -71,6 +71,8 @@ pub(crate) enum AgentKind {
     Claude,
     /// Codex's app-server.
     Codex,
+    /// Gemini CLI: ACP, with its chat file for the gauge.
+    Gemini,
     /// Codex one prompt at a time, for versions without an app-server.
     CodexExec,
 }

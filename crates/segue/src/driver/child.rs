@@ -32,6 +32,8 @@ pub(super) struct Launch {
     pub(super) errors: PathBuf,
     /// How long it may take to end by itself after its input was closed.
     pub(super) grace: Option<Duration>,
+    /// Files that it is started with.
+    pub(super) files: Vec<(String, String)>,
     /// The session's mark in the environment of everything it starts.
     pub(super) mark: String,
 }
@@ -64,6 +66,9 @@ pub(super) fn spawn(launch: Launch, session: u32, to: mpsc::Sender<Input>) -> io
     let (program, args) = launch.command.split_first().ok_or_else(|| io::Error::other("no command"))?;
     if let Some(dir) = launch.output.parent() {
         std::fs::create_dir_all(dir)?;
+    }
+    for (path, text) in &launch.files {
+        std::fs::write(path, text)?;
     }
     let output = File::options().create(true).append(true).open(&launch.output)?;
     let errors = File::options().create(true).append(true).open(&launch.errors)?;

@@ -23,7 +23,7 @@ impl Driver {
             Effect::AnswerPermission { session, request, allow } => {
                 self.with_adapter(session, |adapter, io| adapter.act(Act::Permission { request, allow }, io));
             }
-            Effect::AnswerBrake { request, stop } => self.socket.answer(&request, stop),
+            Effect::AnswerBrake { request, stop } => self.answer_brake(&request, stop),
             Effect::TakeCheckpoint { session, asked, by, answer, commit } => {
                 self.take_checkpoint(seq, session, asked, by, answer, commit);
             }
@@ -35,6 +35,14 @@ impl Driver {
             Effect::Announce(_) => {}
             Effect::Finish(outcome) => self.outcome = Some(outcome),
         }
+    }
+
+    fn answer_brake(&mut self, request: &str, stop: bool) {
+        let session = self.machine.view().session.as_ref().map(|s| s.n).filter(|_| stop);
+        if let Some(session) = session {
+            self.with_adapter(session, |adapter, io| adapter.act(Act::Braked, io));
+        }
+        self.socket.answer(request, stop);
     }
 
     fn situation(&self) -> Option<Situation> {

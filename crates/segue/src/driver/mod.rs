@@ -147,7 +147,10 @@ impl Driver {
                 timer = self.timers.next() => self.timer_fired(timer),
                 // Before the inbox: an agent that never pauses must not keep its events from the disk.
                 () = tokio::time::sleep_until(due), if group.is_some() => self.flush()?,
-                said = self.socket.next() => self.queue.extend(said),
+                said = self.socket.next() => {
+                    self.read_along();
+                    self.queue.extend(said);
+                }
                 Some(input) = self.inbox.recv() => self.input(input),
                 () = tokio::time::sleep(LOOK), if self.live.as_ref().is_some_and(Live::tails) => self.read_along(),
             }

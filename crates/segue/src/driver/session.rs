@@ -6,6 +6,7 @@ use segue_agents::acp::Acp;
 use segue_agents::claude::{self, Claude};
 use segue_agents::codex::{self, Codex};
 use segue_agents::command::Command;
+use segue_agents::gemini::{self, Gemini};
 use segue_agents::{Act, Adapter, Io, windows};
 use segue_machine::{EndHow, Event};
 
@@ -80,6 +81,13 @@ impl Driver {
                 brake: hook("after-tool"),
                 archive: native.then(|| command("archive")).flatten(),
             })),
+            AgentKind::Gemini => Box::new(Gemini::new(gemini::Options {
+                settings: self.place.store.run_dir(&self.place.run).join("gemini.json").display().to_string(),
+                cwd,
+                model,
+                bypass,
+                brake: hook("before-model"),
+            })),
             AgentKind::CodexExec => Box::new(codex::CodexExec::new(model, bypass)),
             AgentKind::Codex => Box::new(Codex::new(codex::Options {
                 cwd,
@@ -140,6 +148,7 @@ impl Driver {
             output: self.place.store.output(run, n),
             errors: self.place.store.errors(run, n),
             grace,
+            files: extras.files,
             mark: format!("{run}.{n}"),
         }
     }

@@ -25,7 +25,8 @@ impl Along {
         let given =
             |name: &str| env.iter().find(|(key, _)| key == name).map(|(_, value)| PathBuf::from(value));
         let var = |name: &str| given(name).or_else(|| std::env::var_os(name).map(PathBuf::from));
-        let home = var(tail.home).or_else(|| Some(var("HOME")?.join(tail.fallback)))?;
+        let moved = var(tail.home).map(|home| home.join(tail.below));
+        let home = moved.or_else(|| Some(var("HOME")?.join(tail.fallback)))?;
         Some(Self {
             root: home.join(tail.folder),
             ends_with: tail.ends_with.clone(),
@@ -73,8 +74,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let day = dir.path().join("sessions/2026/11/15");
         std::fs::create_dir_all(&day).unwrap();
-        let tail =
-            Tail { home: "X_HOME", fallback: ".x", folder: "sessions", ends_with: "-t1.jsonl".to_owned() };
+        let tail = Tail {
+            home: "X_HOME",
+            below: "",
+            fallback: ".x",
+            folder: "sessions",
+            ends_with: "-t1.jsonl".to_owned(),
+        };
         let env = [("X_HOME".to_owned(), dir.path().display().to_string())];
         let mut along = Along::new(&tail, &env).unwrap();
         assert!(along.news().is_empty());
