@@ -86,7 +86,8 @@ impl Driver {
                 cwd,
                 model,
                 bypass,
-                brake: hook("before-model"),
+                // Gemini CLI reads no settings below /tmp, so there is no hook to wait for.
+                brake: hook("before-model").filter(|_| !self.place.store.workdir().starts_with("/tmp")),
             })),
             AgentKind::CodexExec => Box::new(codex::CodexExec::new(model, bypass)),
             AgentKind::Codex => Box::new(Codex::new(codex::Options {
