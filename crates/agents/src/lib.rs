@@ -79,6 +79,17 @@ pub struct Tail {
     pub ends_with: String,
 }
 
+/// The characters of every text in a JSON value: what a tool's result adds to a prompt, near enough.
+pub fn text_chars(value: &serde_json::Value) -> u64 {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => text.chars().count() as u64,
+        Value::Array(items) => items.iter().map(text_chars).sum(),
+        Value::Object(fields) => fields.values().map(text_chars).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
 /// A line that is not understood: its beginning, made readable.
 fn readable(line: &[u8]) -> AgentEvent {
     let head = &line[..line.len().min(200)];

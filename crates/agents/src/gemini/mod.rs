@@ -10,7 +10,7 @@ use segue_machine::{AgentEvent, Reading};
 use serde_json::{Value, json};
 
 use crate::acp::Acp;
-use crate::{Act, Adapter, Extras, Io, Tail};
+use crate::{Act, Adapter, Extras, Io, Tail, text_chars};
 
 /// What a conversation is started with.
 #[derive(Debug, Clone)]
@@ -159,15 +159,6 @@ impl Adapter for Gemini {
             files.push((self.options.settings.clone(), settings.to_string()));
         }
         Extras { args, env, files, ..Extras::default() }
-    }
-}
-
-fn text_chars(value: &Value) -> u64 {
-    match value {
-        Value::String(text) => text.chars().count() as u64,
-        Value::Array(items) => items.iter().map(text_chars).sum(),
-        Value::Object(fields) => fields.values().map(text_chars).sum(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }
 

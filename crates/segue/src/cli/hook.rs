@@ -5,6 +5,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use segue_agents::text_chars;
 use serde_json::{Value, json};
 
 use super::args::Hook;
@@ -77,15 +78,6 @@ fn ask(tool: String, chars: u64) -> Option<bool> {
 fn result_chars(tool: &str, response: &Value) -> u64 {
     let chars = text_chars(response);
     if tool == "Bash" && chars > SHELL_MOST { SHELL_PREVIEW } else { chars }
-}
-
-fn text_chars(value: &Value) -> u64 {
-    match value {
-        Value::String(text) => text.chars().count() as u64,
-        Value::Array(items) => items.iter().map(text_chars).sum(),
-        Value::Object(fields) => fields.values().map(text_chars).sum(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-    }
 }
 
 #[cfg(test)]
