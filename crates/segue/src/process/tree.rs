@@ -38,7 +38,13 @@ impl From<table::Line> for Proc {
 }
 
 /// Makes orphans below this process its children, so that none is lost.
+///
+/// Children that it has already were left to it by a shell that it replaced: they are the user's, and stay alone.
 pub(crate) fn adopt() -> io::Result<()> {
+    if !ADOPTS.load(Ordering::Acquire) {
+        let inherited = below_me().into_iter().map(|line| line.pid);
+        own::pids().extend(inherited);
+    }
     table::adopt()?;
     ADOPTS.store(true, Ordering::Release);
     Ok(())
@@ -151,6 +157,10 @@ fn children() -> Vec<table::Line> {
     if !ADOPTS.load(Ordering::Acquire) {
         return Vec::new();
     }
+    below_me()
+}
+
+fn below_me() -> Vec<table::Line> {
     let me = std::process::id();
     table::lines().into_iter().filter(|line| line.parent == me).collect()
 }

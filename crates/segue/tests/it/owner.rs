@@ -175,3 +175,25 @@ fn log_stops_following_a_run_whose_process_was_killed() {
     let id = world.run_id().unwrap();
     until("the agent to end by itself", || left_behind(&id).is_empty());
 }
+
+#[test]
+fn what_the_users_shell_had_started_before_is_left_alone() {
+    let world = World::new(2, Script::default());
+    let program = world.command(&["run", "TASK.md", "--json"]);
+    let pid_file = world.root().join("pid");
+    let mut shell = std::process::Command::new("sh");
+    shell
+        .arg("-c")
+        .arg("sleep 60 >/dev/null 2>&1 & echo $! > \"$0\"; exec \"$@\"")
+        .arg(&pid_file)
+        .arg(program.get_program())
+        .args(program.get_args())
+        .current_dir(world.repo())
+        .env("XDG_RUNTIME_DIR", world.root());
+    let done = shell.output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+    let pid = std::fs::read_to_string(pid_file).unwrap();
+    let sleeps = std::fs::read(format!("/proc/{}/cmdline", pid.trim())).unwrap_or_default();
+    assert!(sleeps.starts_with(b"sleep"), "the shell's own job was ended");
+    assert!(std::process::Command::new("kill").arg(pid.trim()).status().unwrap().success());
+}
