@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use segue_machine::policy::preset;
 use segue_rehearsal::script::Script;
 use segue_rehearsal::sizing;
+use serde_json::Value;
 
 use crate::support::{Done, World, left_behind, small, stage_after_tool};
 
@@ -86,7 +87,13 @@ fn t1_a_plain_command_that_reads_its_prompt_is_replaced_by_estimate() {
     command_agent("stdin", "prompt=$(cat)");
 }
 
+// The request may be quicker than the tool that it is meant to meet; that is another case, and is tried again.
 fn tool_runs_when_the_line_is_crossed(detach_tools: bool) {
+    const TRIES: u32 = 6;
+    assert!((0..TRIES).any(|_| met_a_running_tool(detach_tools)), "the request never met a running tool");
+}
+
+fn met_a_running_tool(detach_tools: bool) -> bool {
     const SLOW: &str = "if [ \"$n\" = 3 ]; then sleep 2; setsid sleep 1000 >/dev/null 2>&1 & fi";
     let script = Script { detach_tools, ..small() };
     let stage = stage_after_tool(2, 4, &script, |_| {});
@@ -99,9 +106,9 @@ fn tool_runs_when_the_line_is_crossed(detach_tools: bool) {
     world.assert_each_step_once(&done);
     let lines = done.lines();
     let at = |kind: &str| lines.iter().position(|l| l["type"] == kind).unwrap();
-    let result =
-        lines.iter().position(|l| l["type"] == "gauge.read" && l["final"] == false && l["tools"] == 3);
-    let (requested, result, taken) = (at("checkpoint.requested"), result.unwrap(), at("checkpoint.taken"));
+    let third = |l: &Value| l["session"] == "s1" && l["final"] == false && l["tools"] == 3;
+    let Some(result) = lines.iter().position(|l| l["type"] == "gauge.read" && third(l)) else { return false };
+    let (requested, taken) = (at("checkpoint.requested"), at("checkpoint.taken"));
     assert!(requested < result && result < taken, "{}", done.all());
     let first = &world.checkpoints()[0];
     assert_eq!(first["by"], "agent", "{first}");
@@ -110,6 +117,7 @@ fn tool_runs_when_the_line_is_crossed(detach_tools: bool) {
     assert!(completed.contains("step 3"), "{text}");
     assert_eq!(done.of("session.ended")[0]["reason"], "replaced");
     assert_eq!(left_behind(&done.run()), [""; 0], "nothing of the run is left");
+    true
 }
 
 #[test]
