@@ -374,6 +374,13 @@ pub(crate) fn stage_after_tool(k: u64, steps: u32, script: &Script, prepare: imp
     format!("[[stage]]\nat = \"{} left\"\ndo = [\"restart\"]\n", script.window - line)
 }
 
+/// Tries a scene until it comes about: the agent works on while segue decides, so a request may be quicker than what it is
+/// meant to meet. A program that is wrong is wrong every time.
+pub(crate) fn meets(what: &str, scene: impl Fn() -> bool) {
+    const TRIES: u32 = 6;
+    assert!((0..TRIES).any(|_| scene()), "never came about: {what}");
+}
+
 /// What is left of a run: every process that carries its mark, by id and command line.
 pub(crate) fn left_behind(run: &str) -> Vec<String> {
     let mark = format!("SEGUE_RUN={run}");

@@ -7,7 +7,7 @@ use segue_rehearsal::script::Script;
 use segue_rehearsal::sizing;
 use serde_json::Value;
 
-use crate::support::{Done, World, left_behind, small, stage_after_tool};
+use crate::support::{Done, World, left_behind, meets, small, stage_after_tool};
 
 fn sized(policy: &str, sessions: u32) -> World {
     let sized = sizing::for_policy(&preset::find(policy).unwrap().policy, sessions);
@@ -87,10 +87,8 @@ fn t1_a_plain_command_that_reads_its_prompt_is_replaced_by_estimate() {
     command_agent("stdin", "prompt=$(cat)");
 }
 
-// The request may be quicker than the tool that it is meant to meet; that is another case, and is tried again.
 fn tool_runs_when_the_line_is_crossed(detach_tools: bool) {
-    const TRIES: u32 = 6;
-    assert!((0..TRIES).any(|_| met_a_running_tool(detach_tools)), "the request never met a running tool");
+    meets("a request while a tool runs", || met_a_running_tool(detach_tools));
 }
 
 fn met_a_running_tool(detach_tools: bool) -> bool {
@@ -132,6 +130,10 @@ fn t2_a_tool_in_a_session_of_its_own_ends_too_and_nothing_outlives_the_run() {
 
 #[test]
 fn t3_a_turn_that_completes_above_the_line_is_gated_and_not_replaced() {
+    meets("a turn that completes as the line is crossed", completed_above_the_line);
+}
+
+fn completed_above_the_line() -> bool {
     let stage = stage_after_tool(3, 3, &small(), |_| {});
     let world = World::new(3, small());
     world.configure(&stage);
@@ -139,12 +141,13 @@ fn t3_a_turn_that_completes_above_the_line_is_gated_and_not_replaced() {
     done.exits(0);
     assert_eq!(done.of("stage.reached").len(), 1, "the line was crossed: {}", done.all());
     let end = done.finished();
-    assert_eq!(
-        (&end["verdict"], &end["sessions"], &end["handoffs"]),
-        (&"verified".into(), &1.into(), &0.into())
-    );
+    if end["handoffs"] != 0 {
+        return false;
+    }
+    assert_eq!((&end["verdict"], &end["sessions"]), (&"verified".into(), &1.into()));
     assert!(done.of("handoff.decided").is_empty());
     assert!(!world.snapshots().is_empty(), "the work is saved");
+    true
 }
 
 /// A job that does not fit one window.
