@@ -31,7 +31,7 @@ const CLAUDE: Facts = Facts {
     driven_by: "stream-json",
     driven: "Claude Code, stream-json in and out",
     gauge: EXACT,
-    tested: &["2.1.325", "2.1.197"],
+    tested: &["2.1.325"],
     get: Some("npm install -g @anthropic-ai/claude-code"),
     notes: &[],
     instead: None,
