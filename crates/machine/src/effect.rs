@@ -81,6 +81,9 @@ pub enum Effect {
         answer: Option<String>,
         /// Commit on the branch too, where the configuration commits there.
         commit: bool,
+        /// What is to follow.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next: Option<NextStep>,
     },
     /// Put the work into git.
     SaveWork {
@@ -117,6 +120,36 @@ pub enum Effect {
     Announce(Notice),
     /// The run is over.
     Finish(Outcome),
+}
+
+/// What is to follow a checkpoint, as far as it is decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NextStep {
+    /// What.
+    pub kind: NextKind,
+    /// By whom.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+}
+
+/// What can follow a checkpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NextKind {
+    /// The session goes on.
+    Continue,
+    /// The gates run.
+    Gates,
+    /// A fresh session of the same agent.
+    Restart,
+    /// A session of another agent.
+    Fallback,
+    /// A session that there was no time to choose.
+    Forced,
+    /// The run was taken up again.
+    Resume,
+    /// The run ends.
+    Stop,
 }
 
 /// How to end a session.

@@ -15,7 +15,7 @@ mod spec;
 mod usage;
 mod verdict;
 
-pub use effect::{Depth, Effect, EndHow, Notice, Prompt, Timer};
+pub use effect::{Depth, Effect, EndHow, NextKind, NextStep, Notice, Prompt, Timer};
 pub use event::{
     AgentEvent, AgentFailure, Asked, Capabilities, CheckpointBy, Claims, Event, GateResult, GateWhen, Millis,
     Record, SessionReason, StopHow, TurnEnd, WorkState,

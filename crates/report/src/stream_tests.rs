@@ -171,8 +171,14 @@ fn one_step_gives_its_own_line_then_the_notices_then_the_verdict() {
 fn a_checkpoint_names_the_stage_that_asked_for_it_and_the_fill() {
     let mut stream = OuterStream::new("r1");
     let asked = Asked { depth: Depth::Full, stage: Some("90%".into()), reason: "full".into() };
-    let take =
-        Effect::TakeCheckpoint { session: 1, asked, by: CheckpointBy::Agent, answer: None, commit: false };
+    let take = Effect::TakeCheckpoint {
+        session: 1,
+        asked,
+        by: CheckpointBy::Agent,
+        answer: None,
+        commit: false,
+        next: None,
+    };
     let effects = [stage(1, "70%", &["warn"], 180_000, 9_000), take];
     stream.take(&record(1, agent(1, usage())), &effects, &filled("seamless", 181_000));
     let gone = sample::view("seamless", None);

@@ -2,8 +2,8 @@
 
 use super::{After, Doing, Ending, HandoffKind, Pending, Phase, Replace, Run, Then};
 use crate::{
-    Asked, CheckpointBy, Effect, EndHow, EndReason, Limit, Notice, Outcome, Prompt, SessionReason, Timer,
-    Verdict, WorkState,
+    Asked, CheckpointBy, Effect, EndHow, EndReason, Limit, NextKind, NextStep, Notice, Outcome, Prompt,
+    SessionReason, Timer, Verdict, WorkState,
 };
 
 /// How long a tool may go on when its session is to be ended.
@@ -39,8 +39,28 @@ impl Run {
         let session = self.view.sessions;
         self.view.tools_since.clear();
         self.work_is_saved = true;
-        out.push(Effect::TakeCheckpoint { session, asked, by, answer, commit });
+        let next = Some(self.next_step(&then));
+        out.push(Effect::TakeCheckpoint { session, asked, by, answer, commit, next });
         self.taking = Some(then);
+    }
+
+    fn next_step(&self, then: &Then) -> NextStep {
+        let (kind, index) = match then {
+            Then::GoOn => (NextKind::Continue, Some(self.agent)),
+            Then::Gate => (NextKind::Gates, None),
+            Then::Start(_) => (NextKind::Resume, Some(self.agent)),
+            Then::Finish(..) => (NextKind::Stop, None),
+            Then::Replace(replace) => {
+                let other = self.fallback.filter(|_| replace.kind != HandoffKind::Restart);
+                let kind = match (replace.kind, other) {
+                    (HandoffKind::Forced, _) => NextKind::Forced,
+                    (_, Some(_)) => NextKind::Fallback,
+                    (_, None) => NextKind::Restart,
+                };
+                (kind, Some(other.unwrap_or(self.agent)))
+            }
+        };
+        NextStep { kind, agent: index.map(|index| self.agent_name(index)) }
     }
 
     pub(super) fn answered(&mut self, text: Option<&str>, out: &mut Vec<Effect>) {

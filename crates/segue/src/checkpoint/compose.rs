@@ -49,7 +49,7 @@ fn continuation(
 ) -> Result<(String, Option<String>), PromptError> {
     let read = id.map(|id| Document::read(&Document::file(&place.checkpoints, id)));
     let (text, warning) = match read {
-        Some(Ok(document)) => (document.text, None),
+        Some(Ok(document)) => (document.summary, None),
         Some(Err(error)) => {
             let reason = "the stored checkpoint could not be used";
             let text = super::words::account(situation, reason, segue_machine::Depth::Full, None);

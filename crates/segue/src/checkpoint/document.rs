@@ -1,202 +1,228 @@
-//! One checkpoint as JSON with a checksum, beside Markdown for people.
+//! One checkpoint: everything that the next session, a person or another program must know about one moment of a run.
+//!
+//! These are only the fields, with their JSON Schema. How they lie on disk is in `stored.rs`, how people read them in
+//! `markdown.rs`.
 
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-
-use segue_machine::{CheckpointBy, Claims, Depth, Millis};
+use schemars::JsonSchema;
+use segue_machine::{CheckpointBy, Claims, Depth, GateResult, GateWhen};
+use segue_report::Time;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
+use serde_json::Value;
 
 /// The version of the format. Readers accept every older one and refuse newer ones.
-const VERSION: u32 = 1;
-
-/// A checkpoint that cannot be used.
-#[derive(Debug, Error)]
-pub(crate) enum CheckpointError {
-    /// The file cannot be read or written.
-    #[error("checkpoint {}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// It is no checkpoint, or half of one.
-    #[error("checkpoint {}: it is damaged ({why}); segue goes on from its own facts", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        why: String,
-    },
-    /// It was changed after it was written.
-    #[error("checkpoint {}: it was changed after it was written; segue goes on from its own facts", path.display())]
-    Changed {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A newer segue wrote it.
-    #[error("checkpoint {}: written by a newer segue (format {found}, this one reads up to {VERSION})", path.display())]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: u32,
-    },
-}
+pub(crate) const VERSION: u32 = 2;
 
 /// The window when the checkpoint was taken.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Tokens {
+    /// Tokens in the window, projected ones included.
     pub(crate) used: Option<u64>,
+    /// Where the agent itself would compact, block or fail.
     pub(crate) ceiling: Option<u64>,
+    /// The size of the window.
     pub(crate) window: Option<u64>,
+    /// How full it is, in percent of the ceiling.
     pub(crate) percent: Option<f64>,
 }
 
 /// Files that differ from the start of the run.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Files {
+    /// Files that were not there, committed or not.
     pub(crate) created: Vec<String>,
+    /// Files that are not as they were.
     pub(crate) modified: Vec<String>,
+    /// Files that are gone.
     pub(crate) deleted: Vec<String>,
 }
 
-/// A checkpoint.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Document {
-    pub(crate) version: u32,
-    pub(crate) id: String,
-    pub(crate) created_at: Millis,
-    pub(crate) run: String,
+/// What happened, for whoever wants more than the summary.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct History {
+    /// Where everything that the agent wrote in this session is kept, from the work tree.
+    pub(crate) transcript: Option<String>,
+    /// The last sessions of the run, oldest first, with the tool calls that ended in them; at most 5.
+    pub(crate) iterations: Vec<Iteration>,
+    /// The last lines of the transcript; at most 500, long ones cut.
+    pub(crate) lines: Vec<String>,
+}
+
+/// What was done in one session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Iteration {
+    /// The session's number in the run.
     pub(crate) session: u32,
-    pub(crate) agent: String,
-    pub(crate) by: CheckpointBy,
-    pub(crate) depth: Depth,
-    pub(crate) stage: Option<String>,
-    pub(crate) reason: String,
-    pub(crate) tokens: Tokens,
-    /// What the next session is told: the agent's words, or segue's in their place.
+    /// Its tool calls, in the agent's words; those that failed say so.
+    pub(crate) tools: Vec<String>,
+}
+
+/// A gate's last result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct GateEntry {
+    /// Its name.
+    pub(crate) name: String,
+    /// Whether its exit code was 0.
+    pub(crate) passed: bool,
+    /// Its exit code; null when a signal or the time-out ended it.
+    pub(crate) exit: Option<i32>,
+    /// `before` the work, or `after` it.
+    pub(crate) when: String,
+    /// The end of its output.
+    pub(crate) tail: String,
+}
+
+impl From<&GateResult> for GateEntry {
+    fn from(gate: &GateResult) -> Self {
+        let when = match gate.when {
+            GateWhen::Before => "before",
+            GateWhen::After => "after",
+        };
+        Self {
+            name: gate.gate.clone(),
+            passed: gate.passed,
+            exit: gate.exit,
+            when: when.to_owned(),
+            tail: gate.tail.clone(),
+        }
+    }
+}
+
+/// What the evidence says about a claim.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Finding {
+    /// It agrees.
+    Confirmed,
+    /// It disagrees.
+    Contradicted,
+    /// There is none.
+    #[default]
+    Unknown,
+}
+
+impl Finding {
+    /// The word for it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Confirmed => "confirmed",
+            Self::Contradicted => "contradicted",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Something that the agent said, and what is to be thought of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct ClaimEntry {
+    /// What it is about: completed, file, tests, commit, decision, remaining, do_not_redo.
+    pub(crate) kind: String,
+    /// In the agent's words.
     pub(crate) text: String,
+    /// What the evidence says.
+    pub(crate) finding: Finding,
+    /// The evidence, in one sentence.
+    pub(crate) evidence: Option<String>,
+}
+
+/// A file that the run made or changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct OutputFile {
+    /// From the work tree.
+    pub(crate) path: String,
+    /// Its size.
+    pub(crate) bytes: u64,
+}
+
+/// What was to follow.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct Next {
+    /// continue, gates, restart, fallback, forced, resume or stop.
+    pub(crate) kind: Option<String>,
+    /// Who goes on.
+    pub(crate) agent: Option<String>,
+    /// In which role.
+    pub(crate) role: Option<String>,
+    /// What to begin with.
+    pub(crate) instruction: Option<String>,
+}
+
+/// A checkpoint.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "segue checkpoint")]
+pub(crate) struct Document {
+    /// The version of this format.
+    pub(crate) version: u32,
+    /// The run's id, a dash, and its own name in the run.
+    pub(crate) id: String,
+    /// When it was taken.
+    pub(crate) created_at: Time,
+    /// The run.
+    pub(crate) run: String,
+    /// The session's number in the run.
+    pub(crate) session: u32,
+    /// Which fresh window of the run this was, from 1.
+    pub(crate) iteration: u32,
+    /// The agent of that session.
+    pub(crate) agent: String,
+    /// The policy in force.
+    pub(crate) policy: String,
+    /// Who wrote the summary.
+    pub(crate) by: CheckpointBy,
+    /// How much was asked for.
+    pub(crate) depth: Depth,
+    /// The stage that asked for it, as configured; null when a person or a limit did.
+    pub(crate) stage: Option<String>,
+    /// Why it was taken.
+    pub(crate) reason: String,
+    /// The checkpoint that this one was copied from, when a run began with it.
+    #[serde(default)]
+    pub(crate) from: Option<String>,
+    /// How full the window was.
+    pub(crate) tokens: Tokens,
+    /// The task, as far as it may be stored.
+    pub(crate) task: String,
+    /// What the next session is told: the agent's words, or segue's in their place.
+    pub(crate) summary: String,
+    /// What happened.
+    pub(crate) history: History,
+    /// Files that differ from the start of the run.
     pub(crate) files: Files,
+    /// The size of the difference, on one line.
     pub(crate) diffstat: Option<String>,
+    /// Commits since the run began, newest first: short hash and subject.
     pub(crate) commits: Vec<String>,
-    pub(crate) gates: Vec<String>,
-    pub(crate) notes: Vec<String>,
+    /// The last result of each gate.
+    pub(crate) gates: Vec<GateEntry>,
+    /// What failed last, newest first.
+    pub(crate) errors: Vec<String>,
+    /// The agent's claims, each with a finding.
+    pub(crate) claims: Vec<ClaimEntry>,
+    /// How many claims were found true, false, or neither.
+    pub(crate) counts: Claims,
+    /// The run's memory, in its own format.
+    #[serde(default)]
+    pub(crate) ledger: Option<Value>,
+    /// Files that the run made or changed, with their sizes.
+    pub(crate) outputs: Vec<OutputFile>,
+    /// What was to follow.
+    pub(crate) next: Next,
+    /// The git reference that holds the work tree of that moment.
     pub(crate) snapshot: Option<String>,
-    pub(crate) claims: Claims,
+    /// The hash of the files in it.
+    pub(crate) tree: Option<String>,
+    /// The worker's notes, oldest first.
+    pub(crate) notes: Vec<String>,
+    /// What could not be found out or saved.
     pub(crate) trouble: Option<String>,
-    /// Over everything else; filled in when it is stored.
+    /// How many secrets were taken out before it was stored.
+    pub(crate) redacted: u32,
+    /// BLAKE3 of everything else: compact JSON with sorted keys. Filled in when it is stored.
     pub(crate) checksum: String,
 }
 
-impl Document {
-    /// The file of a checkpoint.
-    pub(crate) fn file(dir: &Path, id: &str) -> PathBuf {
-        dir.join(format!("{id}.json"))
-    }
-
-    /// Stores the checkpoint and its Markdown; the name appears only when the content is on disk.
-    pub(crate) fn store(mut self, dir: &Path, markdown: &str) -> Result<PathBuf, CheckpointError> {
-        let path = Self::file(dir, &self.id);
-        self.version = VERSION;
-        self.checksum = self.sum();
-        let write = || -> io::Result<()> {
-            std::fs::create_dir_all(dir)?;
-            let json = serde_json::to_vec_pretty(&self)?;
-            write_whole(&path, &json)?;
-            write_whole(&path.with_extension("md"), markdown.as_bytes())
-        };
-        write().map_err(|source| CheckpointError::Io { path: path.clone(), source })?;
-        Ok(path)
-    }
-
-    /// Reads a checkpoint and makes sure that it is as it was written.
-    pub(crate) fn read(path: &Path) -> Result<Self, CheckpointError> {
-        let bytes =
-            std::fs::read(path).map_err(|source| CheckpointError::Io { path: path.to_owned(), source })?;
-        let damaged =
-            |why: serde_json::Error| CheckpointError::Damaged { path: path.to_owned(), why: why.to_string() };
-        let head: Version = serde_json::from_slice(&bytes).map_err(damaged)?;
-        if head.version > VERSION {
-            return Err(CheckpointError::Newer { path: path.to_owned(), found: head.version });
-        }
-        let document: Self = serde_json::from_slice(&bytes).map_err(damaged)?;
-        if document.checksum != document.sum() {
-            return Err(CheckpointError::Changed { path: path.to_owned() });
-        }
-        Ok(document)
-    }
-
-    fn sum(&self) -> String {
-        let bare = Self { checksum: String::new(), ..self.clone() };
-        let json = serde_json::to_vec(&bare).unwrap_or_default();
-        blake3::hash(&json).to_hex().to_string()
-    }
-}
-
-#[derive(Deserialize)]
-struct Version {
-    version: u32,
-}
-
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let dir = path.parent().unwrap_or_else(|| Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(dir)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    std::fs::File::open(dir)?.sync_all()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn document() -> Document {
-        Document {
-            version: VERSION,
-            id: "c7".to_owned(),
-            created_at: 1,
-            run: "r".to_owned(),
-            session: 1,
-            agent: "a".to_owned(),
-            by: CheckpointBy::Agent,
-            depth: Depth::Full,
-            stage: Some("90%".to_owned()),
-            reason: "full".to_owned(),
-            tokens: Tokens::default(),
-            text: "done: a\n\"quoted\" {braces}".to_owned(),
-            files: Files::default(),
-            diffstat: None,
-            commits: vec![],
-            gates: vec![],
-            notes: vec![],
-            snapshot: None,
-            claims: Claims::default(),
-            trouble: None,
-            checksum: String::new(),
-        }
-    }
-
-    #[test]
-    fn it_is_read_as_it_was_stored() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = document().store(dir.path(), "# md").unwrap();
-        assert_eq!(Document::read(&path).unwrap().text, document().text);
-        assert!(path.with_extension("md").exists());
-    }
-
-    #[test]
-    fn c9_a_changed_or_damaged_file_is_noticed() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = document().store(dir.path(), "").unwrap();
-        let text = std::fs::read_to_string(&path).unwrap();
-        std::fs::write(&path, text.replace("done: a", "done: b")).unwrap();
-        assert!(matches!(Document::read(&path), Err(CheckpointError::Changed { .. })));
-        std::fs::write(&path, &text[..text.len() / 2]).unwrap();
-        assert!(matches!(Document::read(&path), Err(CheckpointError::Damaged { .. })));
-        std::fs::write(&path, text.replace("\"version\": 1", "\"version\": 9")).unwrap();
-        assert!(matches!(Document::read(&path), Err(CheckpointError::Newer { found: 9, .. })));
-    }
+/// The JSON Schema of a stored checkpoint.
+pub(crate) fn schema() -> Value {
+    schemars::schema_for!(Document).to_value()
 }

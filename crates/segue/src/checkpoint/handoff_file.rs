@@ -17,7 +17,7 @@ pub(crate) fn write_handoff_file(
     let facts = place.facts(&situation.git).unwrap_or_default();
     let document = situation.previous.as_ref();
     let document = document.and_then(|id| Document::read(&Document::file(&place.checkpoints, id)).ok());
-    let answer = document.as_ref().map(|d| parse(&d.text));
+    let answer = document.as_ref().map(|d| parse(&d.summary));
     let items = |names: &[&str]| answer.as_ref().map_or_else(Vec::new, |a| a.items(names).to_vec());
     let time = jiff::Timestamp::from_millisecond(i64::try_from(situation.at).unwrap_or(i64::MAX))
         .map_or_else(|_| String::new(), |t| t.to_string());
@@ -31,7 +31,7 @@ pub(crate) fn write_handoff_file(
     if remaining.is_empty() {
         remaining.push("not put down: what the task asks for and Tasks Completed does not list".to_owned());
     }
-    let partial = document.as_ref().map_or("nothing was put down", |d| d.text.as_str());
+    let partial = document.as_ref().map_or("nothing was put down", |d| d.summary.as_str());
     let text = format!(
         "# Handoff\n\n- Phase: {title}\n- Reason: {reason}\n- Time: {time}\n- Last commit: {commit}\n\n\
          ## Tasks Completed\n{}\n## Tasks Remaining\n{}\n## Files Modified\n{}\n## Partial Progress\n{partial}\n\n\

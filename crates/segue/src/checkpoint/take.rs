@@ -3,12 +3,14 @@
 use std::time::Instant;
 
 use segue_machine::checkpoint::{cut_chars, parse};
-use segue_machine::{Asked, CheckpointBy, Claims, CommitMode, Event, WorkState};
+use segue_machine::{Asked, CheckpointBy, Claims, CommitMode, Event, NextStep, WorkState};
+use segue_report::Time;
 
-use crate::checkpoint::document::Files;
+use crate::checkpoint::document::{Files, GateEntry};
 use crate::checkpoint::facts::commit_lines;
 use crate::checkpoint::words::account;
 use crate::checkpoint::{CheckpointError, Document, Situation, Workplace};
+use crate::checkpoint::{gather, markdown};
 use crate::git::{Facts, SnapshotRequest};
 
 /// What is to be put down.
@@ -19,6 +21,7 @@ pub(crate) struct Request {
     pub(crate) asked: Asked,
     pub(crate) answer: Option<String>,
     pub(crate) commit: bool,
+    pub(crate) next: Option<NextStep>,
     pub(crate) situation: Situation,
 }
 
@@ -30,8 +33,8 @@ pub(crate) fn take(place: &Workplace, request: Request) -> Result<Event, Checkpo
     let by = if request.answer.is_some() { CheckpointBy::Agent } else { CheckpointBy::Segue };
     let text = text_of(place, &request);
     let document = document(place, &request, by, text, facts.as_ref(), &work);
-    let markdown = markdown(place, &request, &document, facts.as_ref());
-    let (depth, session, claims) = (document.depth, document.session, document.claims);
+    let markdown = markdown::page(&document);
+    let (depth, session, claims) = (document.depth, document.session, document.counts);
     let path = document.store(&place.checkpoints, &markdown)?;
     Ok(Event::CheckpointTaken {
         checkpoint: request.id,
@@ -115,40 +118,40 @@ fn document(
         modified: f.modified.clone(),
         deleted: f.deleted.clone(),
     });
-    let unknown = parse(&text).items(&["completed", "done"]).len();
+    let claims = gather::claims(&text);
     Document {
         version: 0,
         id: request.id.clone(),
-        created_at: situation.at,
+        created_at: Time(situation.at),
         run: place.run.clone(),
         session: request.session,
+        iteration: request.session,
         agent: situation.agent.clone(),
+        policy: situation.policy.name.clone(),
         by,
         depth: request.asked.depth,
         stage: request.asked.stage.clone(),
         reason: request.asked.reason.clone(),
+        from: None,
         tokens: situation.tokens.clone(),
-        text,
+        task: situation.task.clone(),
+        history: gather::history(place, situation, request.session),
+        outputs: gather::outputs(place.store.workdir(), &files),
+        next: gather::next(request.next.as_ref(), &text),
+        summary: text,
         files,
         diffstat: facts.and_then(|f| f.diffstat.clone()),
         commits: facts.map_or_else(Vec::new, commit_lines),
-        gates: situation.gate_lines(),
+        gates: situation.gates.iter().map(GateEntry::from).collect(),
+        errors: gather::errors(situation),
         notes: situation.note_lines(),
         snapshot: work.snapshot.clone(),
-        claims: Claims { unknown: u32::try_from(unknown).unwrap_or(u32::MAX), ..Claims::default() },
+        tree: work.tree.clone(),
+        counts: Claims { unknown: u32::try_from(claims.len()).unwrap_or(u32::MAX), ..Claims::default() },
+        claims,
+        ledger: None,
+        redacted: 0,
         trouble: facts.and_then(|f| f.trouble.clone()).or_else(|| work.trouble.clone()),
         checksum: String::new(),
     }
-}
-
-fn markdown(place: &Workplace, request: &Request, document: &Document, facts: Option<&Facts>) -> String {
-    let by = if document.by == CheckpointBy::Agent { "the agent" } else { "segue" };
-    let facts = place.fact_words(&request.situation, facts).unwrap_or_else(|error| error.to_string());
-    let snapshot = document.snapshot.as_ref().map_or_else(String::new, |reference| {
-        format!("\nThe work of this moment: `git diff {reference}` compares, `git restore --source={reference} .` brings it back.\n")
-    });
-    format!(
-        "# Checkpoint {} of run {}\n\nSession {} ({}), {}; written by {by}.\n{snapshot}\n{}\n\n{facts}\n",
-        document.id, document.run, document.session, document.agent, document.reason, document.text
-    )
 }

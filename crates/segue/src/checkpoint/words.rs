@@ -33,7 +33,7 @@ pub(crate) fn account(
     if let Some(earlier) = earlier.filter(|e| e.by == CheckpointBy::Agent && depth != Depth::Emergency) {
         text.push_str(&format!(
             "## Earlier checkpoint, by the agent in session {}\n{}\n",
-            earlier.session, earlier.text
+            earlier.session, earlier.summary
         ));
     }
     text.trim_end().to_owned()

@@ -45,7 +45,7 @@ fn overview(at: &Place, run: &str, past: &[Past], view: &View) -> Result<u8, Fai
     }
     out::line("checkpoints");
     for (id, path, session) in &checkpoints {
-        let readable = path.strip_suffix(".json").map_or_else(|| path.clone(), |p| format!("{p}.md"));
+        let readable = path.split(".json").next().map_or_else(|| path.clone(), |p| format!("{p}.md"));
         out::line(&format!("  {id}  session {session}  {readable}"));
     }
     out::line("agent output");
@@ -81,7 +81,7 @@ fn checkpoint(at: &Place, past: &[Past], id: &str) -> Result<u8, Failure> {
     if at.json {
         out::line(&serde_json::to_string(&document).unwrap_or_default());
     } else {
-        out::lines(document.text.lines().map(segue_report::plain));
+        out::lines(document.summary.lines().map(segue_report::plain));
     }
     Ok(0)
 }

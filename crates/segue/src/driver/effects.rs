@@ -1,7 +1,7 @@
 //! Carries effects out, one arm each. What takes time is done elsewhere and comes back as an event.
 
 use segue_agents::Act;
-use segue_machine::{Asked, CheckpointBy, Depth, Effect, Event, GateWhen, Prompt, WorkState};
+use segue_machine::{Asked, CheckpointBy, Depth, Effect, Event, GateWhen, NextStep, Prompt, WorkState};
 
 use super::{Driver, Input};
 use crate::checkpoint::{self, Request, Situation};
@@ -24,8 +24,8 @@ impl Driver {
                 self.with_adapter(session, |adapter, io| adapter.act(Act::Permission { request, allow }, io));
             }
             Effect::AnswerBrake { request, stop } => self.answer_brake(&request, stop),
-            Effect::TakeCheckpoint { session, asked, by, answer, commit } => {
-                self.take_checkpoint(seq, session, asked, by, answer, commit);
+            Effect::TakeCheckpoint { session, asked, by, answer, commit, next } => {
+                self.take_checkpoint(seq, session, asked, by, (answer, next), commit);
             }
             Effect::SaveWork { status, commit } => self.save_work(seq, status, commit),
             Effect::WriteHandoffFile { reason } => self.write_handoff_file(&reason),
@@ -114,7 +114,7 @@ impl Driver {
         session: u32,
         asked: Asked,
         by: CheckpointBy,
-        answer: Option<String>,
+        (answer, next): (Option<String>, Option<NextStep>),
         commit: bool,
     ) {
         let Some(situation) = self.situation() else { return };
@@ -122,7 +122,7 @@ impl Driver {
         let id = format!("{}-c{seq}", place.run);
         let depth = asked.depth;
         tokio::task::spawn_blocking(move || {
-            let request = Request { id: id.clone(), session, asked, answer, commit, situation };
+            let request = Request { id: id.clone(), session, asked, answer, commit, next, situation };
             let event = checkpoint::take(&place, request).unwrap_or_else(|error| {
                 // The run goes on from what the journal and git know; a checkpoint that is not there is not used.
                 let _ = sender.blocking_send(Input::Trouble(error.to_string()));

@@ -4,7 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 
 use segue_rehearsal::script::{CheckpointHabit, Fault, FaultKind, Script};
 
-use crate::support::{World, left_behind, meets, small, stage_after_tool, until};
+use crate::support::{
+    World, left_behind, markdown_of, meets, pack, small, stage_after_tool, unpacked, until,
+};
 
 const ONE_SECOND: &str = "[checkpoint]\nask_timeout = \"1s\"\n";
 
@@ -16,7 +18,7 @@ fn c1_an_answer_without_tags_is_taken_whole() {
     world.assert_each_step_once(&done);
     let first = &world.checkpoints()[0];
     assert_eq!(first["by"], "agent");
-    let text = first["text"].as_str().unwrap();
+    let text = first["summary"].as_str().unwrap();
     assert!(text.starts_with("## Goal") && text.contains("## Key Decisions"), "{text}");
     assert!(!text.contains("<checkpoint>"), "{text}");
 }
@@ -89,8 +91,7 @@ fn c3_new_changed_deleted_and_committed_files_are_listed_and_25_are_20_and_5_mor
     world.assert_each_step_once(&done);
     let prompts = world.prompts();
     let second = &prompts[1][0];
-    let markdown =
-        std::fs::read_to_string(world.checkpoint_files().iter().min().unwrap().with_extension("md")).unwrap();
+    let markdown = markdown_of(world.checkpoint_files().iter().min().unwrap());
     for text in [second, &markdown] {
         for part in [
             "many/a01.txt",
@@ -128,7 +129,7 @@ fn c4_2_000_characters_hold_although_the_goal_alone_has_5_000() {
         let checkpoints = world.checkpoints();
         assert!(!checkpoints.is_empty());
         for checkpoint in checkpoints {
-            let text = checkpoint["text"].as_str().unwrap();
+            let text = checkpoint["summary"].as_str().unwrap();
             assert!(text.chars().count() <= 2_000, "{} characters", text.chars().count());
             assert!(text.contains("(cut)"), "the cut is shown: {text}");
         }
@@ -260,14 +261,14 @@ fn c9_a_checkpoint_that_was_edited_is_noticed_and_the_run_still_finishes() {
         let stopped = run.wait();
         stopped.exits(130);
         let path = world.checkpoint_files().pop().unwrap();
-        let text = std::fs::read_to_string(&path).unwrap();
-        let changed = if damage == "edited" {
-            text.replace("step 1", "step 5")
+        if damage == "edited" {
+            let text = unpacked(&path);
+            assert_ne!(text.replace("step 1", "step 5"), text);
+            pack(&path, &text.replace("step 1", "step 5"));
         } else {
-            text[..text.len() / 2].to_owned()
-        };
-        assert_ne!(changed, text);
-        std::fs::write(&path, changed).unwrap();
+            let bytes = std::fs::read(&path).unwrap();
+            std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+        }
         let done = world.segue(&["resume", "--json"]);
         done.exits(0);
         world.assert_each_step_once(&done);

@@ -100,8 +100,8 @@ fn t1_loop_carries_the_job_over_four_windows_with_short_checkpoints() {
     assert_eq!(taken.len(), 3);
     for checkpoint in taken {
         let path = shown.repository().join(checkpoint["path"].as_str().unwrap());
-        let document: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-        assert!(document["text"].as_str().unwrap().chars().count() <= 2_000);
+        let document: serde_json::Value = serde_json::from_str(&crate::support::unpacked(&path)).unwrap();
+        assert!(document["summary"].as_str().unwrap().chars().count() <= 2_000);
     }
     for reading in shown.done.of("gauge.read").iter().chain(&shown.done.of("handoff.decided")) {
         assert!(reading["usage_pct"].is_number(), "{reading}");

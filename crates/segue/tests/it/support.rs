@@ -1,5 +1,6 @@
 //! A world for one test: a repository, a job, a scripted agent, and the built program to run in it.
 
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -236,6 +237,28 @@ impl Drop for Running {
     }
 }
 
+/// The text of a compressed file.
+pub(crate) fn unpacked(path: &Path) -> String {
+    let mut text = String::new();
+    let file = std::fs::File::open(path).unwrap();
+    flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
+    text
+}
+
+/// Compresses a text into a file.
+pub(crate) fn pack(path: &Path, text: &str) {
+    let file = std::fs::File::create(path).unwrap();
+    let mut packer = flate2::write::GzEncoder::new(file, flate2::Compression::default());
+    packer.write_all(text.as_bytes()).unwrap();
+    packer.finish().unwrap();
+}
+
+/// The Markdown beside a stored checkpoint.
+pub(crate) fn markdown_of(path: &Path) -> String {
+    let name = path.to_string_lossy().replace(".json.gz", ".md");
+    std::fs::read_to_string(name).unwrap()
+}
+
 /// Waits until something is so; a minute without it is a failure.
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
@@ -290,12 +313,9 @@ impl World {
 
     /// Every stored checkpoint, oldest first.
     pub(crate) fn checkpoints(&self) -> Vec<Value> {
-        let mut found: Vec<Value> = self
-            .checkpoint_files()
-            .iter()
-            .map(|p| serde_json::from_str(&std::fs::read_to_string(p).unwrap()).unwrap())
-            .collect();
-        found.sort_by_key(|c| c["created_at"].as_u64());
+        let mut found: Vec<Value> =
+            self.checkpoint_files().iter().map(|p| serde_json::from_str(&unpacked(p)).unwrap()).collect();
+        found.sort_by_key(|c| c["created_at"].as_str().unwrap().to_owned());
         found
     }
 
@@ -303,7 +323,7 @@ impl World {
     pub(crate) fn checkpoint_files(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.repo().join(".segue/checkpoints")).unwrap();
         let paths = entries.map(|e| e.unwrap().path());
-        paths.filter(|p| p.extension().is_some_and(|e| e == "json")).collect()
+        paths.filter(|p| p.to_string_lossy().ends_with(".json.gz")).collect()
     }
 
     /// The refs under `refs/segue/`, in order.

@@ -110,7 +110,7 @@ fn met_a_running_tool(detach_tools: bool) -> bool {
     assert!(requested < result && result < taken, "{}", done.all());
     let first = &world.checkpoints()[0];
     assert_eq!(first["by"], "agent", "{first}");
-    let text = first["text"].as_str().unwrap();
+    let text = first["summary"].as_str().unwrap();
     let completed = text.split("## Remaining").next().unwrap();
     assert!(completed.contains("step 3"), "{text}");
     assert_eq!(done.of("session.ended")[0]["reason"], "replaced");
