@@ -9,6 +9,7 @@ pub mod brain;
 pub mod context;
 pub mod job;
 pub mod model_server;
+pub mod recipe;
 pub mod script;
 pub mod sizing;
 pub mod step_log;
