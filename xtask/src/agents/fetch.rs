@@ -39,6 +39,23 @@ pub(super) fn unpack(archive: &Path, into: &Path) -> Outcome {
     Ok(std::fs::remove_file(archive)?)
 }
 
+/// Fails unless there is a Node of at least this version.
+pub(super) fn needs_node(least: u64, for_whom: &str) -> Outcome {
+    let version = run(Command::new("node").arg("--version"))?;
+    match too_old(version.trim(), least) {
+        None => Ok(()),
+        Some(why) => Err(format!("{why}: {for_whom} needs {least} or newer").into()),
+    }
+}
+
+fn too_old(version: &str, least: u64) -> Option<String> {
+    let major = version.trim_start_matches('v').split('.').next().and_then(|n| n.parse::<u64>().ok());
+    match major {
+        Some(major) if major >= least => None,
+        _ => Some(format!("this machine's Node is {version:?}")),
+    }
+}
+
 fn difference(package: &Package, hash: &str) -> Option<String> {
     (package.integrity != hash).then(|| {
         format!(
@@ -80,12 +97,25 @@ mod tests {
 
     #[test]
     fn another_hash_is_named_beside_the_pinned_one() {
-        let package = Package { spec: "p@1".into(), integrity: "sha512-a".into(), folder: ".".into() };
+        let package = Package {
+            spec: "p@1".into(),
+            integrity: "sha512-a".into(),
+            folder: ".".into(),
+            also: Vec::new(),
+        };
         assert_eq!(difference(&package, "sha512-a"), None);
         let why = difference(&package, "sha512-b").unwrap();
         assert!(
             why.contains("p@1 is not what is pinned") && why.contains("sha512-a") && why.contains("sha512-b")
         );
+    }
+
+    #[test]
+    fn a_node_that_is_too_old_is_named() {
+        assert_eq!(too_old("v20.20.0", 20), None);
+        assert_eq!(too_old("v22.1.0", 20), None);
+        assert!(too_old("v18.19.1", 20).unwrap().contains("v18.19.1"));
+        assert!(too_old("what", 20).is_some());
     }
 
     #[test]

@@ -6,6 +6,8 @@
 mod fetch;
 mod pins;
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -35,38 +37,46 @@ pub(crate) fn install() -> Result<PathBuf, Trouble> {
             continue;
         };
         let home = dir.join(pin.folder());
+        if let Some(least) = pin.node {
+            fetch::needs_node(least, &pin.folder())?;
+        }
         if !is_complete(&home, &pin, package) {
             shell::say(&format!("getting {}", package.spec));
             place(&dir, &home, &pin, package)?;
         }
-        let version = version(&home.join(&pin.name), &dir)?;
-        if !version.contains(&pin.version) {
-            return Err(format!("{} says that it is {version:?}, not {}", home.display(), pin.version).into());
+        let said = first_words(&pin, &home.join(&pin.name), &dir)?;
+        if pin.check == pins::VERSION && !said.contains(&pin.version) {
+            return Err(format!("{} says that it is {said:?}, not {}", home.display(), pin.version).into());
         }
-        shell::say(&format!("{:<8} {version}  {}", pin.name, home.join(&pin.name).display()));
+        shell::say(&format!("{:<10} {:<8} {}", pin.name, pin.version, home.join(&pin.name).display()));
     }
     Ok(dir)
 }
 
 fn is_complete(home: &Path, pin: &Pin, package: &Package) -> bool {
     let mark = std::fs::read_to_string(home.join(MARK)).unwrap_or_default();
-    mark == package.integrity && home.join(&pin.name).is_file()
+    mark == package.mark() && home.join(&pin.name).is_file()
 }
 
 /// Fetches into a folder of its own and moves it into place in one step.
 fn place(dir: &Path, home: &Path, pin: &Pin, package: &Package) -> Outcome {
     let work = tempfile::Builder::new().prefix(".new-").tempdir_in(dir)?;
-    let archive = fetch::pack(&package.spec, work.path())?;
-    fetch::verify(&archive, package)?;
-    fetch::unpack(&archive, work.path())?;
-    let unpacked = work.path().join("package").join(&package.folder).canonicalize()?;
+    let unpacked = get(package, work.path())?.join(&package.folder).canonicalize()?;
     if !unpacked.join(&pin.program).is_file() {
         return Err(format!("{} has no {} in {}", package.spec, pin.program, package.folder).into());
     }
+    // Not every archive says of its program that it is one.
+    std::fs::set_permissions(unpacked.join(&pin.program), Permissions::from_mode(0o755))?;
     if pin.program != pin.name {
         std::os::unix::fs::symlink(&pin.program, unpacked.join(&pin.name))?;
     }
-    std::fs::write(unpacked.join(MARK), &package.integrity)?;
+    for other in &package.also {
+        let aside = tempfile::Builder::new().prefix("also-").tempdir_in(work.path())?;
+        let place = unpacked.join(&other.folder);
+        std::fs::create_dir_all(place.parent().unwrap_or(&unpacked))?;
+        std::fs::rename(get(other, aside.path())?, place)?;
+    }
+    std::fs::write(unpacked.join(MARK), package.mark())?;
     if home.exists() {
         std::fs::rename(home, work.path().join("old"))?;
     }
@@ -76,14 +86,23 @@ fn place(dir: &Path, home: &Path, pin: &Pin, package: &Package) -> Outcome {
     }
 }
 
-fn version(program: &Path, dir: &Path) -> Result<String, Trouble> {
+/// The unpacked package.
+fn get(package: &Package, into: &Path) -> Result<PathBuf, Trouble> {
+    let archive = fetch::pack(&package.spec, into)?;
+    fetch::verify(&archive, package)?;
+    fetch::unpack(&archive, into)?;
+    Ok(into.join("package"))
+}
+
+/// What the program says when it is asked its version, or just to be sure that it runs.
+fn first_words(pin: &Pin, program: &Path, dir: &Path) -> Result<String, Trouble> {
     let home = tempfile::Builder::new().prefix(".home-").tempdir_in(dir)?;
-    let output = Command::new(program)
-        .arg("--version")
-        .env_clear()
-        .env("PATH", "/usr/bin:/bin")
-        .env("HOME", home.path())
-        .current_dir(home.path())
+    let mut command = Command::new(program);
+    command.arg(&pin.check).env_clear().env("HOME", home.path()).current_dir(home.path());
+    // A script finds its Node where this program would.
+    let path = if pin.node.is_some() { std::env::var_os("PATH") } else { None };
+    let output = command
+        .env("PATH", path.unwrap_or_else(|| "/usr/bin:/bin".into()))
         .output()
         .map_err(|error| format!("{} cannot be started: {error}", program.display()))?;
     let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
@@ -91,5 +110,5 @@ fn version(program: &Path, dir: &Path) -> Result<String, Trouble> {
         return Ok(text);
     }
     let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Err(format!("{} --version failed ({}): {why}", program.display(), output.status).into())
+    Err(format!("{} {} failed ({}): {why}", program.display(), pin.check, output.status).into())
 }

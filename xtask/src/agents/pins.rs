@@ -8,6 +8,9 @@ use super::Trouble;
 
 const PINS: &str = include_str!("../../agents.json");
 
+/// What most programs tell their version on.
+pub(super) const VERSION: &str = "--version";
+
 /// One agent at one version.
 #[derive(Debug)]
 pub(super) struct Pin {
@@ -17,6 +20,10 @@ pub(super) struct Pin {
     pub(super) version: String,
     /// Where its program lies in its folder.
     pub(super) program: String,
+    /// The oldest Node that runs it, where it is a script.
+    pub(super) node: Option<u64>,
+    /// What it is asked to see that it runs; `--version` also tells whether it is the pinned one.
+    pub(super) check: String,
     /// Its package on each platform.
     pub(super) packages: BTreeMap<String, Package>,
 }
@@ -28,12 +35,22 @@ pub(super) struct Package {
     pub(super) spec: String,
     /// The hash of its archive, as npm writes it.
     pub(super) integrity: String,
-    /// The part of it that is kept.
+    /// The part of it that is kept; of a package that comes along, the place where it goes.
     pub(super) folder: String,
+    /// Packages that it loads.
+    pub(super) also: Vec<Self>,
+}
+
+impl Package {
+    /// The hashes of all that is unpacked: the mark of a folder that is complete.
+    pub(super) fn mark(&self) -> String {
+        let all = [self].into_iter().chain(&self.also).map(|package| package.integrity.as_str());
+        all.collect::<Vec<_>>().join(" ")
+    }
 }
 
 impl Pin {
-    /// The name of its folder.
+    /// Its name and version; the name of its folder.
     pub(super) fn folder(&self) -> String {
         format!("{}-{}", self.name, self.version)
     }
@@ -71,15 +88,19 @@ fn pin(value: &Value) -> Result<Pin, String> {
         name: word(value, "name")?,
         version: word(value, "version")?,
         program: word(value, "program")?,
+        node: value["node"].as_u64(),
+        check: value["check"].as_str().unwrap_or(VERSION).to_owned(),
         packages: packages.collect::<Result<_, String>>()?,
     })
 }
 
 fn package(value: &Value) -> Result<Package, String> {
+    let also = value["also"].as_array().into_iter().flatten().map(package);
     Ok(Package {
         spec: word(value, "spec")?,
         integrity: word(value, "integrity")?,
         folder: word(value, "folder")?,
+        also: also.collect::<Result<_, String>>()?,
     })
 }
 
@@ -91,26 +112,54 @@ fn word(value: &Value, key: &str) -> Result<String, String> {
 mod tests {
     use super::*;
 
+    const PLATFORMS: [(&str, &str, bool); 6] = [
+        ("linux", "x86_64", false),
+        ("linux", "x86_64", true),
+        ("linux", "aarch64", false),
+        ("linux", "aarch64", true),
+        ("macos", "x86_64", false),
+        ("macos", "aarch64", false),
+    ];
+
     #[test]
-    fn both_agents_are_pinned_by_version_and_hash_on_every_platform() {
+    fn every_package_is_pinned_by_version_and_hash() {
         let pins = pins().unwrap();
         let names: Vec<String> = pins.iter().map(Pin::folder).collect();
-        assert_eq!(names, ["claude-2.1.325", "codex-0.166.0"]);
+        let known = [
+            "claude-2.1.325",
+            "codex-0.166.0",
+            "gemini-0.61.0",
+            "opencode-1.18.33",
+            "qwen-0.15.10",
+            "codex-acp-0.16.0",
+        ];
+        assert_eq!(names, known);
         for pin in &pins {
-            for (os, arch, musl) in [
-                ("linux", "x86_64", false),
-                ("linux", "x86_64", true),
-                ("linux", "aarch64", false),
-                ("linux", "aarch64", true),
-                ("macos", "x86_64", false),
-                ("macos", "aarch64", false),
-            ] {
-                let package = &pin.packages[&platform(os, arch, musl).unwrap()];
+            for package in pin.packages.values() {
                 assert!(package.spec.contains(&format!("@{}", pin.version)), "{package:?}");
-                assert!(package.integrity.starts_with("sha512-"), "{package:?}");
-                assert_eq!(package.integrity.len(), "sha512-".len() + 88, "{package:?}");
+                for each in [package].into_iter().chain(&package.also) {
+                    assert!(each.integrity.starts_with("sha512-"), "{each:?}");
+                    assert_eq!(each.integrity.len(), "sha512-".len() + 88, "{each:?}");
+                }
             }
         }
+    }
+
+    #[test]
+    fn the_agents_with_a_meter_of_their_own_are_there_on_every_platform_except_opencode() {
+        for pin in pins().unwrap().iter().filter(|pin| ["claude", "codex", "gemini"].contains(&&*pin.name)) {
+            for (os, arch, musl) in PLATFORMS {
+                assert!(pin.packages.contains_key(&platform(os, arch, musl).unwrap()), "{} {os}", pin.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_folder_is_complete_only_with_what_comes_along() {
+        let pins = pins().unwrap();
+        let gemini = &pins[2].packages["linux-x64-gnu"];
+        assert_eq!(gemini.mark().split(' ').count(), 3);
+        assert_eq!(pins[0].packages["linux-x64-gnu"].mark().split(' ').count(), 1);
     }
 
     #[test]

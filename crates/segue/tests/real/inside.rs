@@ -76,7 +76,8 @@ pub(crate) fn agent(name: &str) -> PathBuf {
     let folder = PathBuf::from(std::env::var_os(AGENTS).unwrap());
     let found = std::fs::read_dir(&folder).unwrap().filter_map(|entry| {
         let path = entry.unwrap().path();
-        let is_it = path.file_name()?.to_str()?.strip_prefix(name)?.starts_with('-');
+        let version = path.file_name()?.to_str()?.strip_prefix(name)?.strip_prefix('-')?;
+        let is_it = version.starts_with(|c: char| c.is_ascii_digit());
         is_it.then(|| path.join(name))
     });
     found.max().unwrap_or_else(|| panic!("no {name}-VERSION in {}", folder.display()))
