@@ -43,7 +43,7 @@ pub(super) struct Desk {
     start_ms: u64,
     n: u64,
     cache: Cache,
-    faults: Faults,
+    pub(super) faults: Faults,
     pub(super) log: Log,
 }
 
@@ -63,6 +63,7 @@ impl Desk {
         let ids = Ids::new(self.start_ms, self.n, at_ms);
         let (api, ask) = route(request);
         let mut line = blank(self.n, at_ms, api);
+        line.other_key = self.script.key.as_deref().is_some_and(|key| has_other_key(request, key));
         let mut reply = match ask {
             Ask::Answer | Ask::Count => match serde_json::from_slice::<Value>(&request.body) {
                 Ok(body) if body.is_object() && ask == Ask::Count => count(request, &body, &mut line),
@@ -104,6 +105,9 @@ impl Desk {
             line.fault = None;
             return self.overflow(&talk, ids, line);
         }
+        if due == Some(FaultKind::Overflow) {
+            return self.overflow(&talk, ids, line);
+        }
         let usage = Usage {
             input,
             cached: self.cached(&talk, line.api),
@@ -139,7 +143,8 @@ impl Desk {
     }
 
     fn overflow(&self, talk: &Conversation, ids: &Ids, line: &mut TruthLine) -> Reply {
-        let refusal = refusal::too_long(line.api, line.input_tokens, self.script.window, ids);
+        let tokens = line.input_tokens.max(self.script.window + 1);
+        let refusal = refusal::too_long(line.api, tokens, self.script.window, ids);
         let streams =
             line.api == Api::OpenAi && talk.stream && self.script.window_error == WindowError::Stream;
         if !streams {
@@ -195,7 +200,14 @@ fn blank(n: u64, at_ms: u64, api: Api) -> TruthLine {
         steps: Vec::new(),
         calls: Vec::new(),
         tools: None,
+        other_key: false,
     }
+}
+
+fn has_other_key(request: &Request, key: &str) -> bool {
+    let names = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
+    let values = names.iter().filter_map(|name| request.header(name));
+    values.map(|value| value.strip_prefix("Bearer ").unwrap_or(value)).any(|value| value != key)
 }
 
 fn describe(line: &mut TruthLine, talk: &Conversation, input: u64) {

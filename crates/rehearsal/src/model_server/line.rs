@@ -74,7 +74,8 @@ fn send(shared: &Shared, writer: &mut TcpStream, reply: &Reply) -> io::Result<bo
             | FaultKind::Unauthorized
             | FaultKind::Forbidden
             | FaultKind::ServerError
-            | FaultKind::Quota,
+            | FaultKind::Quota
+            | FaultKind::Overflow,
         ) => writer.write_all(&parts.concat())?,
     }
     writer.flush()?;

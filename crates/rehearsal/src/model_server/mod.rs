@@ -86,6 +86,11 @@ impl ModelServer {
         self.shared.desk.lock().unwrap_or_else(PoisonError::into_inner).log.lines.clone()
     }
 
+    /// From here on nothing goes wrong.
+    pub fn clear_faults(&self) {
+        self.shared.desk.lock().unwrap_or_else(PoisonError::into_inner).faults.clear();
+    }
+
     /// Ends all connections and waits for the server's threads.
     pub fn stop(mut self) {
         self.end();

@@ -20,7 +20,8 @@ pub(super) struct Refusal {
 /// Status, the error's own type, code or status, and its message.
 type Words = (u16, &'static str, &'static str);
 
-/// The refusal that a fault stands for; `None` for faults of the transport.
+/// The refusal that a fault stands for; `None` for faults of the transport and for a request that
+/// is too long, which has a refusal of its own.
 pub(super) fn of_fault(kind: FaultKind, api: Api, ids: &Ids) -> Option<Refusal> {
     let (status, error, message) = match api {
         Api::Anthropic => anthropic_words(kind),
@@ -89,7 +90,9 @@ pub(super) fn unknown(api: Api, status: u16, message: &str, ids: &Ids) -> Refusa
 
 fn anthropic_words(kind: FaultKind) -> Option<Words> {
     Some(match kind {
-        FaultKind::CutStream | FaultKind::Stall { .. } | FaultKind::Hang => return None,
+        FaultKind::CutStream | FaultKind::Stall { .. } | FaultKind::Hang | FaultKind::Overflow => {
+            return None;
+        }
         FaultKind::RateLimit { .. } => (
             429,
             "rate_limit_error",
@@ -111,7 +114,9 @@ fn anthropic_words(kind: FaultKind) -> Option<Words> {
 
 fn openai_words(kind: FaultKind) -> Option<Words> {
     Some(match kind {
-        FaultKind::CutStream | FaultKind::Stall { .. } | FaultKind::Hang => return None,
+        FaultKind::CutStream | FaultKind::Stall { .. } | FaultKind::Hang | FaultKind::Overflow => {
+            return None;
+        }
         FaultKind::RateLimit { .. } => (
             429,
             "rate_limit_exceeded",
@@ -154,7 +159,9 @@ fn openai_body(error: &str, message: &str) -> Value {
 fn gemini_words(kind: FaultKind) -> Option<Words> {
     const SPENT: &str = "You exceeded your current quota, please check your plan and billing details. For more information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits.";
     Some(match kind {
-        FaultKind::CutStream | FaultKind::Stall { .. } | FaultKind::Hang => return None,
+        FaultKind::CutStream | FaultKind::Stall { .. } | FaultKind::Hang | FaultKind::Overflow => {
+            return None;
+        }
         FaultKind::RateLimit { retry_after: None, headers: false } => {
             (429, "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota).")
         }
@@ -196,7 +203,8 @@ fn gemini_details(kind: FaultKind) -> Vec<Value> {
         | FaultKind::ServerError
         | FaultKind::CutStream
         | FaultKind::Stall { .. }
-        | FaultKind::Hang => Vec::new(),
+        | FaultKind::Hang
+        | FaultKind::Overflow => Vec::new(),
     }
 }
 

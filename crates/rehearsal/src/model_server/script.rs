@@ -28,6 +28,9 @@ pub struct ServerScript {
     pub truth_log: Option<PathBuf>,
     /// How long a model call takes before its first byte.
     pub latency_ms: u64,
+    /// The key that agents were given; the truth log tells when a request came with another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
 }
 
 impl Default for ServerScript {
@@ -40,6 +43,7 @@ impl Default for ServerScript {
             faults: Vec::new(),
             truth_log: None,
             latency_ms: 0,
+            key: None,
         }
     }
 }
@@ -116,9 +120,12 @@ pub struct Fault {
     /// When the answer would run this step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_step: Option<u32>,
+    /// When a checkpoint is asked for.
+    #[serde(default)]
+    pub at_checkpoint: bool,
     /// What goes wrong.
     pub kind: FaultKind,
-    /// How often.
+    /// How often; the largest number stands for: until the faults are cleared.
     #[serde(default = "once")]
     pub times: u32,
 }
@@ -161,6 +168,8 @@ pub enum FaultKind {
     },
     /// No byte at all.
     Hang,
+    /// The request is refused as too long, whatever its size.
+    Overflow,
 }
 
 impl FaultKind {
@@ -176,6 +185,7 @@ impl FaultKind {
             Self::CutStream => "cut_stream",
             Self::Stall { .. } => "stall",
             Self::Hang => "hang",
+            Self::Overflow => "overflow",
         }
     }
 }

@@ -51,6 +51,9 @@ pub struct TruthLine {
     /// The tools on offer, when they are others than in the request before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
+    /// The request came with a key that is not the one in the script; its value is kept nowhere.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub other_key: bool,
 }
 
 impl TruthLine {

@@ -142,7 +142,7 @@ pub(crate) fn server(script: ServerScript) -> (ModelServer, Client) {
 }
 
 pub(crate) fn with_fault(kind: FaultKind) -> ServerScript {
-    let fault = Fault { at_request: None, at_step: Some(1), kind, times: 1 };
+    let fault = Fault { at_request: None, at_step: Some(1), at_checkpoint: false, kind, times: 1 };
     ServerScript { faults: vec![fault], ..ServerScript::default() }
 }
 

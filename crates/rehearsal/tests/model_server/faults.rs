@@ -165,3 +165,29 @@ fn a_hanging_request_gets_no_byte_and_is_in_the_truth_log() {
         assert!(client.read().cut);
     }
 }
+
+#[test]
+fn an_overflow_that_was_wanted_looks_like_a_real_one_in_each_api() {
+    for (path, request) in APIS {
+        let (server, mut client) = server(with_fault(FaultKind::Overflow));
+        let reply = client.post(path, &request(true));
+        assert_eq!(reply.status, 400, "{path}");
+        let text = reply.json()["error"].to_string();
+        let said = ["prompt is too long: 200001", "context_length_exceeded", "input token count (200001)"];
+        assert!(said.iter().any(|said| text.contains(said)), "{path}: {text}");
+        assert!(server.truth()[0].is_overflow());
+        assert_eq!(client.post(path, &request(true)).status, 200);
+    }
+}
+
+#[test]
+fn faults_that_last_for_ever_end_when_they_are_cleared() {
+    let mut script = with_fault(FaultKind::ServerError);
+    script.faults[0].times = u32::MAX;
+    let (server, mut client) = server(script);
+    for _ in 0..5 {
+        assert_eq!(client.post("/v1/messages", &messages(true)).status, 500);
+    }
+    server.clear_faults();
+    assert_eq!(client.post("/v1/messages", &messages(true)).status, 200);
+}

@@ -26,7 +26,8 @@ const TRANSPORT: [(&str, FaultKind, u32); 3] = [
 fn faults(agent: &str, table: &[(&str, FaultKind, u32)]) {
     let mut rows = format!("faults of {agent}:");
     for (name, kind, times) in table {
-        let fault = Fault { at_request: None, at_step: Some(3), kind: *kind, times: *times };
+        let fault =
+            Fault { at_request: None, at_step: Some(3), at_checkpoint: false, kind: *kind, times: *times };
         let script = ServerScript { window: 100_000, faults: vec![fault], ..ServerScript::default() };
         let world = World::new(STEPS, script);
         rows += &format!("\n  {name:<22} {}", one(agent, &world));
