@@ -4,7 +4,9 @@
 //! same effects: there is no clock, file, environment, randomness or task in this crate, and lints keep it so.
 
 pub mod checkpoint;
+pub mod claims;
 pub mod gauge;
+pub mod ledger;
 pub mod policy;
 
 mod effect;

@@ -1,0 +1,184 @@
+//! Holding claims against evidence. Only evidence that leaves no doubt confirms or contradicts.
+
+use super::lookup::{Became, Lookup, Meant};
+use super::{Change, Claim, ClaimKind, Evidence, Finding, GateFact, Judged};
+use crate::Claims;
+
+/// What the evidence says about each claim, in the claims' order.
+pub fn judge(claims: Vec<Claim>, evidence: &Evidence) -> Vec<Judged> {
+    let paths = Evidence::paths(&claims);
+    let lookup = Lookup::new(evidence, paths.iter().map(String::as_str));
+    let found = |claim: &Claim| match &claim.kind {
+        ClaimKind::File { path, change } => file(&lookup, evidence, path, *change),
+        ClaimKind::TestsPass { gate, only } => tests(evidence, gate.as_deref(), only.as_deref()),
+        ClaimKind::Committed { what, all, pushed } => committed(evidence, what.as_deref(), *all, *pushed),
+        ClaimKind::Done
+        | ClaimKind::Decision
+        | ClaimKind::Constraint
+        | ClaimKind::DeadEnd
+        | ClaimKind::Failure
+        | ClaimKind::Remaining
+        | ClaimKind::DoNotRedo
+        | ClaimKind::Rule => (Finding::Unknown, String::new()),
+    };
+    let judged = |claim: Claim| {
+        let (finding, evidence) = found(&claim);
+        Judged { claim, finding, evidence }
+    };
+    claims.into_iter().map(judged).collect()
+}
+
+/// Whether running the gates again would settle the claim.
+pub fn wants_gate(claim: &Claim) -> bool {
+    matches!(claim.kind, ClaimKind::TestsPass { .. })
+}
+
+/// How many claims were found true, false, or neither.
+pub fn count(judged: &[Judged]) -> Claims {
+    let of = |finding| {
+        let n = judged.iter().filter(|j| j.finding == finding).count();
+        u32::try_from(n).unwrap_or(u32::MAX)
+    };
+    Claims {
+        confirmed: of(Finding::Confirmed),
+        contradicted: of(Finding::Contradicted),
+        unknown: of(Finding::Unknown),
+    }
+}
+
+type Found = (Finding, String);
+
+fn so(words: impl Into<String>) -> Found {
+    (Finding::Confirmed, words.into())
+}
+
+fn not_so(words: impl Into<String>) -> Found {
+    (Finding::Contradicted, words.into())
+}
+
+fn open(words: impl Into<String>) -> Found {
+    (Finding::Unknown, words.into())
+}
+
+fn file(lookup: &Lookup<'_>, evidence: &Evidence, path: &str, change: Change) -> Found {
+    if !evidence.git {
+        return open("there is no repository to ask");
+    }
+    let files = match lookup.find(path) {
+        Meant::Outside => return open("it is outside the work tree"),
+        Meant::Ignored => return open("git ignores it"),
+        Meant::Files(files) => files,
+    };
+    let any = |became| files.contains(&became);
+    if change == Change::Deleted {
+        return match files.len() {
+            _ if any(Became::Deleted) => so("git: deleted"),
+            0 => open("git: there was no such file when the run began"),
+            1 => not_so("git: the file is still there"),
+            _ => open("git: several files have that name"),
+        };
+    }
+    let new = change == Change::Created;
+    match files.len() {
+        _ if any(Became::Created) => so("git: created"),
+        _ if any(Became::Modified) => so("git: modified"),
+        0 if new => not_so("git: no such file was created"),
+        0 => not_so("git: there is no such file"),
+        1 if any(Became::Deleted) && new => not_so("git: the file was deleted"),
+        1 if any(Became::Deleted) => open("git: the file was deleted"),
+        1 => not_so("git: the file did not change since the run began"),
+        _ => open("git: several files have that name"),
+    }
+}
+
+fn tests(evidence: &Evidence, gate: Option<&str>, only: Option<&str>) -> Found {
+    let gates = gates(evidence, gate);
+    if gates.is_empty() {
+        let last = evidence.commands.iter().rev().find(|(title, _)| runs(title, gate.unwrap_or("tests")));
+        return match last {
+            Some((title, true)) => open(format!("no gate checks it; `{title}` succeeded last")),
+            Some((title, false)) => open(format!("no gate checks it; `{title}` failed last")),
+            None => open("no gate checks it"),
+        };
+    }
+    if let Some(red) = gates.iter().find(|g| !g.passed && !g.stale) {
+        let exit =
+            red.exit.map_or_else(|| "ended by a signal or the time-out".to_owned(), |e| format!("exit {e}"));
+        let words = format!("gate {}: red ({exit})", red.name);
+        return match only {
+            Some(part) if !names_failure(&red.tail, part) => {
+                open(format!("{words}, which may be about others"))
+            }
+            _ => not_so(words),
+        };
+    }
+    let names = gates.iter().map(|g| g.name.as_str()).collect::<Vec<_>>().join(", ");
+    if gates.iter().any(|g| g.stale) {
+        return open(format!("files changed since gate {names} ran"));
+    }
+    so(format!("gate {names}: green"))
+}
+
+// A claim about one kind of check is a matter for the gates of that kind; tests, when no gate is called so, for all.
+fn gates<'e>(evidence: &'e Evidence, gate: Option<&str>) -> Vec<&'e GateFact> {
+    let Some(kind) = gate else { return evidence.gates.iter().collect() };
+    let about = |g: &&GateFact| runs(&g.name, kind) || g.run.as_deref().is_some_and(|r| runs(r, kind));
+    let found: Vec<&GateFact> = evidence.gates.iter().filter(about).collect();
+    if found.is_empty() && kind == "tests" { evidence.gates.iter().collect() } else { found }
+}
+
+/// Whether a gate's name or a command line is about a kind of check.
+fn runs(title: &str, kind: &str) -> bool {
+    let title = title.to_lowercase();
+    let words: &[&str] = match kind {
+        "tests" => &["test", "spec", "jest", "nextest", "rspec", "ctest"],
+        "build" => &["build", "compile", "cargo check", "tsc", "make"],
+        "lint" => &["lint", "clippy", "ruff", "flake8", "vet"],
+        "format" => &["fmt", "format", "prettier", "black"],
+        "types" => &["type", "mypy", "tsc", "pyright"],
+        other => return title.contains(other),
+    };
+    words.iter().any(|w| title.contains(w))
+}
+
+fn names_failure(tail: &str, part: &str) -> bool {
+    let part = part.to_lowercase();
+    tail.lines().map(str::to_lowercase).any(|l| l.contains("fail") && l.contains(&part))
+}
+
+fn committed(evidence: &Evidence, what: Option<&str>, all: bool, pushed: bool) -> Found {
+    if !evidence.git {
+        return open("there is no repository to ask");
+    }
+    let Some((last, _)) = evidence.commits.first() else {
+        return not_so("git: no commit since the run began");
+    };
+    if let Some(what) = what
+        && !evidence.commits.iter().any(|(hash, subject)| is_commit(what, hash, subject))
+    {
+        return not_so(format!("git: no commit {what} since the run began"));
+    }
+    if all && evidence.dirty {
+        return not_so("git: some changes are not committed");
+    }
+    if pushed {
+        return open("git: committed; the remote was not asked");
+    }
+    if what.is_none() && evidence.dirty {
+        return open("git: there are commits since the run began, and changes that are not committed");
+    }
+    let short: String = last.chars().take(9).collect();
+    so(what
+        .map_or_else(|| format!("git: commit {short}, nothing uncommitted"), |w| format!("git: commit {w}")))
+}
+
+fn is_commit(what: &str, hash: &str, subject: &str) -> bool {
+    let letters =
+        |t: &str| t.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    let (said, real) = (what.to_lowercase(), hash.to_lowercase());
+    if said.len() >= 4 && said.chars().all(|c| c.is_ascii_hexdigit()) {
+        return real.starts_with(&said) || said.starts_with(&real);
+    }
+    let (said, real) = (letters(what), letters(subject));
+    !said.is_empty() && (real.contains(&said) || (!real.is_empty() && said.contains(&real)))
+}

@@ -1,0 +1,221 @@
+//! Cutting an agent's text into what can be true or false by itself: sentences of list items and paragraphs.
+//!
+//! Code blocks and quotations are no claims of the agent and give nothing.
+
+use std::ops::Range;
+
+/// One sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unit {
+    /// Where it is in the text.
+    pub(super) range: Range<usize>,
+    /// The whole list item or paragraph that it is a part of, with its mark and line ends.
+    pub(super) block: Range<usize>,
+    /// Its words, with single spaces.
+    pub(super) text: String,
+    /// Whether it is part of a list item or table row.
+    pub(super) list: bool,
+    /// A ticked (`Some(true)`) or empty (`Some(false)`) box before it.
+    pub(super) ticked: Option<bool>,
+    /// The heading above it.
+    pub(super) heading: Option<String>,
+    /// The line that introduces its list.
+    pub(super) lead: Option<String>,
+}
+
+impl Unit {
+    /// What a claim of it names as its section.
+    pub(super) fn section(&self) -> Option<&str> {
+        self.lead.as_deref().or(self.heading.as_deref())
+    }
+}
+
+struct Block {
+    whole: Range<usize>,
+    words: Range<usize>,
+    list: bool,
+    ticked: Option<bool>,
+    lead: Option<String>,
+}
+
+#[derive(Default)]
+struct Cutter {
+    units: Vec<Unit>,
+    heading: Option<String>,
+    /// Lines that introduce lists, with their indentation.
+    leads: Vec<(usize, String)>,
+    block: Option<Block>,
+    fence: Option<char>,
+}
+
+/// Every sentence of a text, in order.
+pub(super) fn units(text: &str) -> Vec<Unit> {
+    let mut cutter = Cutter::default();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        cutter.line(text, at, line);
+        at += line.len();
+    }
+    cutter.close(text);
+    cutter.units
+}
+
+impl Cutter {
+    fn line(&mut self, text: &str, at: usize, line: &str) {
+        let (trimmed, end) = (line.trim(), at + line.len());
+        if let Some(mark) = fence(trimmed) {
+            self.close(text);
+            self.fence = match self.fence {
+                Some(open) if open == mark => None,
+                Some(open) => Some(open),
+                None => Some(mark),
+            };
+            return;
+        }
+        if self.fence.is_some() {
+            return;
+        }
+        if trimmed.is_empty() || trimmed.starts_with('>') {
+            self.close(text);
+        } else if let Some(title) = heading(trimmed) {
+            self.close(text);
+            self.heading = Some(title);
+            self.leads.clear();
+        } else if let Some((mark, ticked)) = bullet(line) {
+            self.close(text);
+            self.open(text, at..end, mark, true, ticked);
+        } else if trimmed.starts_with('|') {
+            self.close(text);
+            if trimmed.chars().any(char::is_alphanumeric) {
+                self.open(text, at..end, indent(line), true, None);
+                self.close(text);
+            }
+        } else if let Some(block) = &mut self.block {
+            block.whole.end = end;
+            block.words.end = end;
+        } else {
+            self.open(text, at..end, indent(line), false, None);
+        }
+    }
+
+    fn open(&mut self, text: &str, whole: Range<usize>, mark: usize, list: bool, ticked: Option<bool>) {
+        let depth = if list { indent(&text[whole.clone()]) + 1 } else { 0 };
+        self.leads.retain(|(at, _)| *at < depth);
+        let lead = if list { self.leads.last().map(|(_, l)| l.clone()) } else { None };
+        let words = whole.start + mark..whole.end;
+        self.block = Some(Block { whole, words, list, ticked, lead });
+    }
+
+    fn close(&mut self, text: &str) {
+        let Some(block) = self.block.take() else { return };
+        let words = text[block.words.clone()].trim_end();
+        if let Some(lead) = words.strip_suffix(':').or_else(|| words.strip_suffix(":**")) {
+            let last = lead.rfind(['.', '\n']).map_or(lead, |at| &lead[at + 1..]);
+            let depth = if block.list { indent(&text[block.whole.clone()]) + 1 } else { 0 };
+            self.leads.push((depth, plain(last)));
+        }
+        for range in sentences(text, block.words.clone()) {
+            let words = plain(&text[range.clone()]);
+            if words.chars().any(char::is_alphanumeric) {
+                self.units.push(Unit {
+                    range,
+                    block: block.whole.clone(),
+                    text: words,
+                    list: block.list,
+                    ticked: block.ticked,
+                    heading: self.heading.clone(),
+                    lead: block.lead.clone(),
+                });
+            }
+        }
+    }
+}
+
+/// The words of a text with single spaces between them.
+pub(super) fn plain(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn fence(line: &str) -> Option<char> {
+    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let run = line.chars().take_while(|c| *c == mark).count();
+    (run >= 3 && !line.trim_start_matches(mark).contains(mark)).then_some(mark)
+}
+
+fn heading(line: &str) -> Option<String> {
+    if let Some(rest) = line.strip_prefix('#') {
+        let title = rest.trim_start_matches('#');
+        return title.starts_with(' ').then(|| title.trim().trim_end_matches(['#', ':', ' ']).to_owned());
+    }
+    let bold = line.strip_prefix("**")?;
+    let title = bold.strip_suffix("**").or_else(|| bold.strip_suffix("**:"))?;
+    (!title.contains("**")).then(|| title.trim_end_matches(':').to_owned())
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+// How many bytes of a list item's first line are its mark, and what its box says.
+fn bullet(line: &str) -> Option<(usize, Option<bool>)> {
+    let start = indent(line);
+    let rest = &line[start..];
+    let first = rest.chars().next()?;
+    let mark = match first {
+        '-' | '*' | '+' | '•' | '–' => first.len_utf8(),
+        _ => numbered(rest)?,
+    };
+    let after = &rest[mark..];
+    let gap = indent(after);
+    if gap == 0 || after.trim().is_empty() {
+        return None;
+    }
+    let body = &after[gap..];
+    for (sign, ticked) in [("[x]", true), ("[X]", true), ("[ ]", false), ("[-]", false), ("[~]", false)] {
+        if let Some(words) = body.strip_prefix(sign) {
+            return Some((start + mark + gap + sign.len() + indent(words), Some(ticked)));
+        }
+    }
+    Some((start + mark + gap, None))
+}
+
+fn numbered(line: &str) -> Option<usize> {
+    let digits = line.find(|c: char| !c.is_ascii_digit()).filter(|n| (1..=3).contains(n))?;
+    line[digits..].starts_with(['.', ')']).then_some(digits + 1)
+}
+
+const SHORT: [&str; 9] = ["e.g.", "i.e.", "etc.", "vs.", "cf.", "approx.", "no.", "resp.", "incl."];
+
+// A sentence ends with a mark that white space follows; `a.rs` and `e.g.` do not end one.
+fn sentences(text: &str, within: Range<usize>) -> Vec<Range<usize>> {
+    let body = &text[within.clone()];
+    let (mut found, mut from) = (Vec::new(), 0);
+    for (at, c) in body.char_indices() {
+        let end = at + c.len_utf8();
+        let stops =
+            matches!(c, '.' | '!' | '?' | '。') && !SHORT.contains(&last_word(&body[from..end]).as_str());
+        let closers = body[end..].trim_start_matches(['"', '`', ')', '*', '”', '\'']);
+        if stops && (closers.starts_with(char::is_whitespace) || c == '。') {
+            let end = body.len() - closers.len();
+            found.push(from..end);
+            from = end;
+        }
+    }
+    found.push(from..body.len());
+    found
+        .into_iter()
+        .filter_map(|r| trimmed(body, r))
+        .map(|r| within.start + r.start..within.start + r.end)
+        .collect()
+}
+
+fn last_word(text: &str) -> String {
+    text.split_whitespace().next_back().unwrap_or_default().trim_start_matches(['(', '"', '`']).to_lowercase()
+}
+
+fn trimmed(body: &str, range: Range<usize>) -> Option<Range<usize>> {
+    let part = body.get(range.clone())?;
+    let start = range.start + indent(part);
+    let words = part.trim();
+    (!words.is_empty()).then(|| start..start + words.len())
+}
