@@ -1,0 +1,1 @@
+//! Secrets do not get through: what is stored, shown or sent is cleaned here first.
