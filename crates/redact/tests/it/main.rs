@@ -3,7 +3,10 @@
 mod before;
 mod plant;
 
-use plant::{Chance, Form, Place, make};
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use plant::{Chance, Form, Place, Plant, make};
+use segue_redact::{Lines, Options, Redactor};
 
 /// The text or lines that a plant stands in, as a program or an agent would write them.
 fn scene(place: Place, secret: &str) -> String {
@@ -50,6 +53,87 @@ fn delta(form: Form, n: usize, text: &str) -> serde_json::Value {
     }
 }
 
+fn redactor() -> Redactor {
+    Redactor::new(Options::default()).unwrap()
+}
+
+/// What is left of a scene: streams go through the lines, everything else is cleaned as a text and as a string in JSON.
+fn cleaned(place: Place, scene: &str) -> Vec<String> {
+    let redactor = redactor();
+    let in_lines = |text: &str| {
+        let (mut lines, mut out) = (Lines::new(redactor.clone()), Vec::new());
+        lines.push(text.as_bytes(), &mut out);
+        lines.finish(&mut out);
+        String::from_utf8(out).unwrap()
+    };
+    if let Place::Stream(..) = place {
+        return vec![in_lines(scene)];
+    }
+    let json =
+        serde_json::json!({"type": "tool_result", "content": [{"type": "text", "text": scene}]}).to_string();
+    let twice = serde_json::json!({ "line": json }).to_string();
+    let mut out = vec![redactor.text(scene).text.into_owned(), in_lines(scene)];
+    for text in [json, twice] {
+        let clean = redactor.text(&text).text.into_owned();
+        serde_json::from_str::<serde_json::Value>(&clean)
+            .unwrap_or_else(|error| panic!("{error} in {clean}"));
+        out.extend([clean, in_lines(&text)]);
+    }
+    out
+}
+
+/// What a reader of a stream puts together again.
+fn joined(text: &str) -> String {
+    let mut whole = text.to_owned();
+    for line in text.lines() {
+        let Ok(value) = serde_json::from_str::<serde_json::Value>(line) else { continue };
+        for path in [
+            "/event/delta/text",
+            "/event/delta/partial_json",
+            "/params/update/content/text",
+            "/params/delta",
+            "/properties/delta",
+        ] {
+            whole.push_str(value.pointer(path).and_then(serde_json::Value::as_str).unwrap_or_default());
+        }
+    }
+    whole
+}
+
+/// Eight characters of a random part are enough to call a secret seen.
+fn seen(text: &str, parts: &[String]) -> bool {
+    let shows = |part: &String| {
+        let chars: Vec<char> = part.chars().collect();
+        chars
+            .windows(8.min(chars.len()))
+            .any(|window| chars.len() >= 6 && text.contains(&window.iter().collect::<String>()))
+    };
+    parts.iter().any(shows)
+}
+
+/// Which plants got through, and a table by kind.
+fn recall(plants: &[Plant], seed: u64) -> (usize, String) {
+    let mut table: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut report = String::new();
+    for (n, plant) in plants.iter().enumerate() {
+        let made = make(plant.pattern, &mut Chance::new(seed + u64::try_from(n).unwrap()));
+        let scene = scene(plant.place, &made.text);
+        let through = cleaned(plant.place, &scene).into_iter().find(|text| seen(&joined(text), &made.parts));
+        let row = table.entry(plant.kind).or_default();
+        row.0 += 1;
+        row.1 += usize::from(through.is_none());
+        if let Some(text) = through {
+            let _ = writeln!(report, "through: {} {} in {scene:?}: {text:?}", plant.kind, plant.pattern);
+        }
+    }
+    let caught = table.values().map(|(_, caught)| caught).sum();
+    for (kind, (all, caught)) in &table {
+        let _ = writeln!(report, "{kind:16} {caught:3} of {all:3}");
+    }
+    let _ = writeln!(report, "{:16} {caught:3} of {:3} of {} kinds", "all", plants.len(), table.len());
+    (caught, report)
+}
+
 #[test]
 fn the_corpus_is_made_the_same_each_time() {
     for (n, plant) in before::PLANTS.iter().enumerate() {
@@ -58,5 +142,17 @@ fn the_corpus_is_made_the_same_each_time() {
             (make(plant.pattern, &mut Chance::new(seed)), make(plant.pattern, &mut Chance::new(seed)));
         assert_eq!(scene(plant.place, &one.text), scene(plant.place, &two.text), "{}", plant.kind);
         assert!(!one.parts.is_empty(), "{} has nothing to hide", plant.kind);
+        assert!(
+            seen(&joined(&scene(plant.place, &one.text)), &one.parts),
+            "{} is not to be seen",
+            plant.kind
+        );
     }
+}
+
+#[test]
+fn c8_planted_secrets_do_not_get_through() {
+    let (caught, report) = recall(before::PLANTS, 1);
+    println!("{report}");
+    assert!(caught * 100 >= before::PLANTS.len() * 99, "{report}");
 }

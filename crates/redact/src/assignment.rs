@@ -1,0 +1,170 @@
+//! A telling name and what it is given: `.env`, shells, YAML, JSON, TOML, XML, code, flags, query strings, plain words.
+
+use crate::{
+    names::{Telling, telling},
+    spelling::{after_spaces, quote, run, starts_word},
+    values::{Tie, read, secret},
+};
+
+/// The most bytes of a name on each side of where it was noticed.
+const LONGEST_NAME: usize = 96;
+
+/// Where a name is.
+pub(crate) struct Name {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// The whole name around the part of it at `at`.
+pub(crate) fn name_around(text: &[u8], at: usize) -> Name {
+    let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
+    let low = at.saturating_sub(LONGEST_NAME);
+    let mut start = at;
+    while start > low && part(text[start - 1]) {
+        start -= 1;
+    }
+    if let Some(later) = (start..at)
+        .rev()
+        .find(|i| *i > start && starts_word(text, *i) && text[*i - 1].is_ascii_alphanumeric())
+    {
+        start = later;
+    }
+    if start >= 1 && text[start - 1] == b'\\' && b"ntr".contains(&text[start]) && start < at {
+        start += 1;
+    }
+    let high = text.len().min(at + LONGEST_NAME);
+    let mut end = at;
+    while end < high && part(text[end]) {
+        end += 1;
+    }
+    while end > at && matches!(text[end - 1], b'.' | b'-') {
+        end -= 1;
+    }
+    Name { start, end }
+}
+
+/// The secret that a name is given, with how telling the name is.
+pub(crate) fn find(text: &[u8], name: &Name) -> Option<(usize, usize, Telling)> {
+    let word = &text[name.start..name.end];
+    let telling = telling(word);
+    if telling == Telling::No {
+        return None;
+    }
+    let capitals = word.iter().all(|b| !b.is_ascii_lowercase());
+    let (at, tie) = tied(text, name, capitals)?;
+    let at = after_type(text, after_scheme(text, at));
+    let value = read(text, at, tie)?;
+    let mut start = value.start;
+    if value.quoted {
+        start = after_scheme(text, start);
+    }
+    let found = secret(text.get(start..value.end)?, telling, value.quoted, tie);
+    found.then_some((start, value.end, telling))
+}
+
+/// The position of the value and how it is tied to the name.
+fn tied(text: &[u8], name: &Name, capitals: bool) -> Option<(usize, Tie)> {
+    let mut at = name.end;
+    let closed = quote(text, at);
+    if let Some((_, _, after)) = closed {
+        at = after;
+    }
+    at += run(text, at, |b| matches!(b, b']' | b'?' | b'!'));
+    let tight = at;
+    at = after_spaces(text, at);
+    let rest = &text[at..];
+    if rest.starts_with(b"==") || rest.starts_with(b"!=") {
+        return Some((at + run(text, at, |b| matches!(b, b'=' | b'!')), Tie::Literal));
+    }
+    if rest.starts_with(b"=>") || rest.starts_with(b":=") || rest.starts_with(b"?=") {
+        return Some((at + 2, Tie::Given));
+    }
+    if rest.starts_with(b"::") {
+        return None;
+    }
+    match rest.first() {
+        Some(b'=') => {
+            let shell = capitals && at == tight && closed.is_none() && rest.get(1) != Some(&b' ');
+            Some((at + 1, if shell { Tie::Shell } else { Tie::Given }))
+        }
+        Some(b':') => Some((block(text, at + 1), Tie::Given)),
+        Some(b'>') if before(text, name.start) == b'<' => Some((at + 1, Tie::Given)),
+        Some(b'(') if closed.is_none() => Some((at + 1, Tie::Literal)),
+        _ => pair(text, at, closed.is_some()).or_else(|| spoken(text, name, at, tight)),
+    }
+}
+
+fn before(text: &[u8], at: usize) -> u8 {
+    at.checked_sub(1).and_then(|i| text.get(i)).copied().unwrap_or(0)
+}
+
+/// `name: |` and the value on the next line, also where that is written `\n`.
+fn block(text: &[u8], at: usize) -> usize {
+    let sign = after_spaces(text, at);
+    let after = sign + run(text, sign, |b| matches!(b, b'|' | b'>' | b'-'));
+    if after == sign || text[sign] == b'-' {
+        return at;
+    }
+    if text.get(after) == Some(&b'\n') {
+        return after_spaces(text, after + 1);
+    }
+    if text[after..].starts_with(b"\\n") { after_spaces(text, after + 2) } else { at }
+}
+
+/// `{"name": "DB_PASSWORD", "value": "…"}` and `("DB_PASSWORD", "…")`.
+fn pair(text: &[u8], at: usize, closed: bool) -> Option<(usize, Tie)> {
+    let mut next = at;
+    for _ in 0..4 {
+        next += run(text, next, |b| b.is_ascii_whitespace() || b == b',');
+        if text[next..].starts_with(b"\\n") {
+            next += 2;
+        }
+    }
+    let (label, comma) =
+        (quote(text, next).map_or(next, |(_, _, after)| after), next > at && text[at] == b',');
+    if text[label..].len() > 5 && text[label..label + 5].eq_ignore_ascii_case(b"value") {
+        let after = quote(text, label + 5).map_or(label + 5, |(_, _, after)| after);
+        let sign = after_spaces(text, after);
+        return matches!(text.get(sign), Some(b':' | b'=')).then_some((sign + 1, Tie::Given));
+    }
+    (closed && comma && next < at + 4).then_some((next, Tie::Literal))
+}
+
+/// `--password value`, "the password is value", "token value", `login me password value`.
+fn spoken(text: &[u8], name: &Name, at: usize, tight: usize) -> Option<(usize, Tie)> {
+    if at == tight {
+        return None;
+    }
+    let dashes = text[name.start..].starts_with(b"-");
+    let line = &text[name.start.saturating_sub(120)..name.start];
+    if dashes || line.windows(7).any(|w| w == b" login ") && line.windows(8).any(|w| w == b"machine ") {
+        return Some((at, Tie::Given));
+    }
+    for word in [b"is ".as_slice(), b"is: ", b"to ", b"was ", b"are "] {
+        if text[at..].starts_with(word) {
+            return Some((at + word.len(), Tie::Said));
+        }
+    }
+    Some((at, Tie::Beside))
+}
+
+/// The position after `Bearer `, `Basic ` and the like.
+fn after_scheme(text: &[u8], at: usize) -> usize {
+    let from = after_spaces(text, at);
+    let schemes = [b"bearer ".as_slice(), b"basic ", b"token ", b"apikey ", b"bot "];
+    let fits = |scheme: &&[u8]| {
+        text.len() >= from + scheme.len() && text[from..from + scheme.len()].eq_ignore_ascii_case(scheme)
+    };
+    schemes.iter().find(|scheme| fits(scheme)).map_or(at, |scheme| from + scheme.len())
+}
+
+/// The position after a type and its `=`, as in `let token: &str = "…"`.
+fn after_type(text: &[u8], at: usize) -> usize {
+    let from = after_spaces(text, at);
+    let size = run(text, from, |b| {
+        b.is_ascii_alphanumeric() || matches!(b, b'&' | b'\'' | b'<' | b'>' | b'_' | b' ' | b':' | b'|')
+    });
+    let looks =
+        size > 1 && size <= 40 && text.get(from + size) == Some(&b'=') && text[from + size - 1] == b' ';
+    if looks && text.get(from + size + 1) == Some(&b' ') { from + size + 1 } else { at }
+}

@@ -1,0 +1,61 @@
+//! Passwords in short flags of commands that are known to take them: `mysql -pSECRET`, `sshpass -p`, `curl -u me:SECRET`.
+
+use crate::{
+    spelling::run,
+    values::{marked, placeholder},
+};
+
+const LONGEST_LINE: usize = 400;
+
+/// A command, its flag, and how the flag is given its value.
+pub(crate) struct Command {
+    pub(crate) name: &'static str,
+    flags: &'static [&'static str],
+    attached: bool,
+    user: bool,
+}
+
+/// Every command whose flags are sure.
+pub(crate) const COMMANDS: &[Command] = &[
+    Command { name: "mysql", flags: &[" -p"], attached: true, user: false },
+    Command { name: "mariadb", flags: &[" -p"], attached: true, user: false },
+    Command { name: "sshpass", flags: &[" -p"], attached: false, user: false },
+    Command { name: "docker login", flags: &[" -p"], attached: false, user: false },
+    Command { name: "podman login", flags: &[" -p"], attached: false, user: false },
+    Command { name: "helm registry login", flags: &[" -p"], attached: false, user: false },
+    Command { name: "redis-cli", flags: &[" -a"], attached: false, user: false },
+    Command { name: "mongosh", flags: &[" -p"], attached: false, user: false },
+    Command { name: "mongodump", flags: &[" -p"], attached: false, user: false },
+    Command { name: "ldapsearch", flags: &[" -w"], attached: false, user: false },
+    Command { name: "az login", flags: &[" -p"], attached: false, user: false },
+    Command { name: "twine upload", flags: &[" -p"], attached: false, user: false },
+    Command { name: "sqlcmd", flags: &[" -P"], attached: false, user: false },
+    Command { name: "curl", flags: &[" -u", " --user", " -U", " --proxy-user"], attached: false, user: true },
+    Command { name: "http ", flags: &[" -a", " --auth"], attached: false, user: true },
+];
+
+/// The password on the rest of the line after the command's name.
+pub(crate) fn find(command: &Command, text: &[u8], at: usize) -> Option<(usize, usize)> {
+    let size = run(text, at, |b| b != b'\n').min(LONGEST_LINE);
+    let line = &text[at..at + size];
+    let line = &line[..line.windows(2).position(|w| w == b"\\n").unwrap_or(line.len())];
+    command.flags.iter().find_map(|flag| {
+        let found = line.windows(flag.len()).position(|w| w == flag.as_bytes())?;
+        let mut start = found + flag.len();
+        let spaces = run(line, start, |b| b == b' ' || b == b'=');
+        if command.attached && spaces > 0 {
+            return None;
+        }
+        start += spaces;
+        start += run(line, start, |b| matches!(b, b'"' | b'\'' | b'\\'));
+        let size = run(line, start, |b| b > b' ' && !matches!(b, b'"' | b'\'' | b'\\' | b'`'));
+        let mut value = &line[start..start + size];
+        if command.user {
+            let colon = value.iter().position(|b| *b == b':')?;
+            start += colon + 1;
+            value = &value[colon + 1..];
+        }
+        let fine = value.len() < 4 || value[0] == b'-' || marked(value) || placeholder(value);
+        (!fine).then_some((at + start, at + start + value.len()))
+    })
+}

@@ -1,0 +1,64 @@
+//! HTTP headers that carry secrets: `Authorization`, `Cookie`, and `Bearer` wherever it stands.
+
+use crate::{
+    spelling::{after_spaces, distinct, quote, random, run, starts_word},
+    values::{marked, placeholder},
+};
+
+/// The credentials of an `Authorization` header whose name ends at `at`.
+pub(crate) fn authorization(text: &[u8], at: usize) -> Option<(usize, usize)> {
+    let mut start = after_separator(text, at)?;
+    let scheme = run(text, start, |b| b.is_ascii_alphabetic() || b == b'-');
+    if scheme > 0 && scheme < 20 && text.get(start + scheme) == Some(&b' ') {
+        start = after_spaces(text, start + scheme);
+    }
+    let size = run(text, start, credential);
+    let value = &text[start..start + size];
+    let enough = size >= 8
+        && (random(value)
+            || scheme == 0
+            || size >= 16 && distinct(value) > 6 && value.iter().any(u8::is_ascii_digit));
+    (enough && !marked(value) && !placeholder(value)).then_some((start, start + size))
+}
+
+/// The token after `Bearer` and a space that ends at `at`.
+pub(crate) fn bearer(text: &[u8], at: usize) -> Option<(usize, usize)> {
+    let start = after_spaces(text, at);
+    let size = run(text, start, credential);
+    let value = &text[start..start + size];
+    (size >= 12 && random(value) && !marked(value) && !placeholder(value)).then_some((start, start + size))
+}
+
+/// Everything a cookie header whose name ends at `at` carries.
+pub(crate) fn cookie(text: &[u8], at: usize, name: usize) -> Option<(usize, usize)> {
+    if !starts_word(text, name) {
+        return None;
+    }
+    let start = after_separator(text, at)?;
+    let size = run(text, start, |b| b >= b' ' && !matches!(b, b'"' | b'\'' | b'`' | b'\\'));
+    let value = &text[start..start + size];
+    let equals = value.iter().position(|b| *b == b'=')?;
+    let named = equals > 0
+        && value[..equals].iter().all(|b| b.is_ascii_graphic() && !matches!(b, b'(' | b'{' | b'$'));
+    let telling = value.split(|b| *b == b';').any(|pair| {
+        let given = pair.splitn(2, |b| *b == b'=').nth(1).unwrap_or_default();
+        given.len() >= 6 && random_enough(given)
+    });
+    (named && telling && !marked(value)).then_some((start, start + size))
+}
+
+fn random_enough(given: &[u8]) -> bool {
+    !placeholder(given) && (random(given) || given.len() >= 12 && given.iter().any(u8::is_ascii_digit))
+}
+
+fn after_separator(text: &[u8], at: usize) -> Option<usize> {
+    let at = quote(text, at).map_or(at, |(_, _, after)| after);
+    let at = after_spaces(text, at);
+    let sign = run(text, at, |b| matches!(b, b':' | b'=' | b',' | b'>'));
+    let at = after_spaces(text, at + sign);
+    (sign > 0).then(|| quote(text, at).map_or(at, |(_, _, after)| after))
+}
+
+fn credential(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'+' | b'/' | b'=' | b'~' | b':' | b'|')
+}

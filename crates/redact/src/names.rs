@@ -1,0 +1,217 @@
+//! Names that tell that what they are given is secret: `DB_PASSWORD`, `clientSecret`, `x-api-key`.
+
+/// How much a name tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Telling {
+    /// Nothing.
+    No,
+    /// What it is given is secret if it looks random: tokens, keys, secrets.
+    Key,
+    /// What it is given is secret unless it is a placeholder: passwords.
+    Password,
+}
+
+/// Words at the end of a name that do not change what it is about.
+const TRAILING: &[&[u8]] = &[
+    b"base",
+    b"value",
+    b"val",
+    b"prod",
+    b"production",
+    b"dev",
+    b"test",
+    b"staging",
+    b"live",
+    b"primary",
+    b"secondary",
+    b"default",
+    b"old",
+    b"new",
+    b"current",
+    b"string",
+    b"raw",
+    b"b64",
+    b"base64",
+    b"hex",
+    b"plain",
+    b"plaintext",
+    b"v1",
+    b"v2",
+    b"local",
+    b"ro",
+    b"rw",
+];
+
+/// Words that make a key a secret one.
+const KEY_OF: &[&[u8]] = &[
+    b"api",
+    b"access",
+    b"secret",
+    b"private",
+    b"encryption",
+    b"encrypt",
+    b"signing",
+    b"sign",
+    b"account",
+    b"auth",
+    b"master",
+    b"client",
+    b"service",
+    b"license",
+    b"licence",
+    b"storage",
+    b"shared",
+    b"session",
+    b"webhook",
+    b"app",
+    b"application",
+    b"deploy",
+    b"ssh",
+    b"crypto",
+    b"cipher",
+    b"hmac",
+    b"jwt",
+    b"consumer",
+    b"admin",
+    b"root",
+    b"subscription",
+    b"functions",
+    b"write",
+    b"integration",
+    b"publishing",
+    b"server",
+    b"host",
+    b"ingest",
+    b"ingestion",
+];
+
+/// Words that make a key or a token none that is secret.
+const HARMLESS: &[&[u8]] = &[
+    b"public",
+    b"pub",
+    b"primary",
+    b"foreign",
+    b"cache",
+    b"sort",
+    b"partition",
+    b"index",
+    b"idempotency",
+    b"registry",
+    b"page",
+    b"next",
+    b"continuation",
+    b"cancel",
+    b"cancellation",
+    b"publishable",
+    b"hkey",
+    b"max",
+    b"min",
+    b"sync",
+    b"group",
+    b"row",
+];
+
+const PASSWORDS: &[&[u8]] =
+    &[b"password", b"passwd", b"passphrase", b"passcode", b"passwort", b"pwd", b"kennwort"];
+
+const SECRETS: &[&[u8]] = &[
+    b"secret",
+    b"token",
+    b"apikey",
+    b"accesskey",
+    b"secretkey",
+    b"privatekey",
+    b"authkey",
+    b"accountkey",
+    b"signingkey",
+    b"masterkey",
+    b"sessid",
+    b"jsessionid",
+    b"mnemonic",
+];
+
+/// What a name tells, by its last words.
+pub(crate) fn telling(name: &[u8]) -> Telling {
+    let words = words(name);
+    let kept = words.len() - words.iter().rev().take_while(|word| filler(word)).count();
+    let Some((last, before)) = words[..kept].split_last() else { return Telling::No };
+    let ends = |list: &[&[u8]]| list.iter().any(|word| last.ends_with(word));
+    let harmless = before.iter().any(|word| HARMLESS.contains(&word.as_slice()));
+    let capitals = name.iter().all(|b| !b.is_ascii_lowercase());
+    if ends(PASSWORDS) || (last == b"pass" || last == b"pw") && !before.is_empty() {
+        return Telling::Password;
+    }
+    if harmless {
+        return Telling::No;
+    }
+    let key = matches!(last.as_slice(), b"key" | b"keys")
+        && before.last().is_some_and(|word| capitals || KEY_OF.contains(&word.as_slice()));
+    let other = matches!(last.as_slice(), b"credential" | b"credentials" | b"creds")
+        || last == b"pat" && !before.is_empty() && capitals
+        || last == b"auth" && (name.starts_with(b"_") || capitals && !before.is_empty())
+        || matches!(last.as_slice(), b"pass" | b"sid") && name.len() == last.len() && capitals
+        || last == b"sid" && before.last().is_some_and(|word| word == b"connect")
+        || last == b"signature" && before.last().is_some_and(|word| word == b"amz");
+    if ends(SECRETS) || key || other { Telling::Key } else { Telling::No }
+}
+
+fn filler(word: &[u8]) -> bool {
+    TRAILING.contains(&word) || word.iter().all(u8::is_ascii_digit)
+}
+
+/// The words of a name in small letters: cut at signs and where a capital starts a word.
+fn words(name: &[u8]) -> Vec<Vec<u8>> {
+    let mut words: Vec<Vec<u8>> = Vec::new();
+    let mut open = false;
+    for (i, b) in name.iter().enumerate() {
+        if !b.is_ascii_alphanumeric() {
+            open = false;
+            continue;
+        }
+        let before = i.checked_sub(1).and_then(|j| name.get(j));
+        let rises = b.is_ascii_uppercase() && before.is_some_and(|p| !p.is_ascii_uppercase());
+        let turns = b.is_ascii_uppercase() && name.get(i + 1).is_some_and(u8::is_ascii_lowercase);
+        match words.last_mut() {
+            Some(word) if open && !rises && !turns => word.push(b.to_ascii_lowercase()),
+            _ => words.push(vec![b.to_ascii_lowercase()]),
+        }
+        open = true;
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_tells_by_its_last_words() {
+        for name in ["DB_PASSWORD", "pgpassword", "adminPasswd", "db.pass", "MYSQL_PWD", "ssh-passphrase"] {
+            assert_eq!(telling(name.as_bytes()), Telling::Password, "{name}");
+        }
+        for name in [
+            "apiKey",
+            "APIKey",
+            "X-Api-Key",
+            "SecretAccessKey",
+            "secret_key_base",
+            "GITHUB_TOKEN",
+            "NOTION_KEY",
+            "_auth",
+        ] {
+            assert_eq!(telling(name.as_bytes()), Telling::Key, "{name}");
+        }
+        for name in [
+            "max_tokens",
+            "token_count",
+            "key",
+            "public_key",
+            "next_page_token",
+            "password_hash_rounds",
+            "keyboard",
+            "pass",
+        ] {
+            assert_eq!(telling(name.as_bytes()), Telling::No, "{name}");
+        }
+    }
+}

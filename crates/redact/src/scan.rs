@@ -1,0 +1,224 @@
+//! One pass over a text: literals that rules start from are searched for together, and each rule looks only around its
+//! own. This file knows which rule belongs to which literal, and how overlapping finds become one.
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use crate::{
+    assignment, command, header, key_block, known,
+    names::Telling,
+    options::{Options, RedactError},
+    personal, tokens, url,
+};
+
+/// A secret's place and its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hit {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) kind: u16,
+}
+
+/// Which rule looks at a literal.
+enum Rule {
+    Token(usize),
+    Discord,
+    Name,
+    Url,
+    Oracle,
+    BlockStart,
+    BlockEnd,
+    Authorization,
+    Bearer,
+    Cookie,
+    Command(usize),
+    Email,
+    Known(usize),
+}
+
+const NAME_PARTS: &[&str] = &[
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "cred",
+    "_pat",
+    "_auth",
+    "sessid",
+    "sessionid",
+    "mnemonic",
+    "_pw",
+    "kennwort",
+    "connect.sid",
+    "amz-signature",
+];
+
+/// Kinds that are not formats; those of `TOKENS` come after them.
+const KINDS: &[&str] = &[
+    "secret",
+    "password",
+    "env-value",
+    "url-password",
+    "private-key",
+    "authorization",
+    "cookie",
+    "discord-token",
+    "email",
+    "card",
+    "iban",
+    "sas-signature",
+];
+
+/// Everything that is searched for.
+pub(crate) struct Scanner {
+    search: AhoCorasick,
+    rules: Vec<Rule>,
+    values: Vec<Vec<u8>>,
+    payment: bool,
+    pub(crate) kinds: Vec<String>,
+}
+
+impl Scanner {
+    pub(crate) fn new(options: &Options) -> Result<Self, RedactError> {
+        let mut kinds: Vec<String> = KINDS.iter().map(|kind| (*kind).to_owned()).collect();
+        let mut literals: Vec<Vec<u8>> = Vec::new();
+        let mut rules = Vec::new();
+        let mut add = |literal: &[u8], rule: Rule| {
+            literals.push(literal.to_vec());
+            rules.push(rule);
+        };
+        for (i, token) in tokens::TOKENS.iter().enumerate() {
+            if !kinds.iter().any(|kind| kind == token.kind) {
+                kinds.push(token.kind.to_owned());
+            }
+            // Two letters are everywhere: with the next character there are few.
+            if token.prefix.len() == 2 {
+                b"0123456789abcdef"
+                    .iter()
+                    .for_each(|b| add(&[token.prefix.as_bytes(), &[*b]].concat(), Rule::Token(i)));
+            } else {
+                add(token.prefix.as_bytes(), Rule::Token(i));
+            }
+        }
+        NAME_PARTS.iter().for_each(|part| add(part.as_bytes(), Rule::Name));
+        command::COMMANDS
+            .iter()
+            .enumerate()
+            .for_each(|(i, command)| add(command.name.as_bytes(), Rule::Command(i)));
+        add(b".", Rule::Discord);
+        add(b"://", Rule::Url);
+        add(b"jdbc:oracle:", Rule::Oracle);
+        add(b"-----BEGIN ", Rule::BlockStart);
+        add(b"-----END ", Rule::BlockEnd);
+        add(b"authorization", Rule::Authorization);
+        add(b"bearer ", Rule::Bearer);
+        add(b"cookie", Rule::Cookie);
+        if options.emails {
+            add(b"@", Rule::Email);
+        }
+        let mut values: Vec<Vec<u8>> =
+            options.values.iter().flat_map(|(_, value)| known::forms(value)).collect();
+        values.sort();
+        values.dedup();
+        values.iter().enumerate().for_each(|(i, value)| add(&value[..value.len().min(16)], Rule::Known(i)));
+        let search = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(&literals)
+            .map_err(|error| RedactError::Build { reason: error.to_string() })?;
+        Ok(Self { search, rules, values, payment: options.payment, kinds })
+    }
+
+    pub(crate) fn kind(&self, name: &str) -> u16 {
+        self.kinds
+            .iter()
+            .position(|kind| kind == name)
+            .and_then(|i| u16::try_from(i).ok())
+            .unwrap_or_default()
+    }
+
+    /// Every find in a text, in no order and with overlaps.
+    pub(crate) fn scan(&self, text: &[u8]) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        let mut named = 0;
+        let mut blocked = 0;
+        for found in self.search.find_overlapping_iter(text) {
+            let (start, end) = (found.start(), found.end());
+            if start < blocked {
+                continue;
+            }
+            match self.rules[found.pattern().as_usize()] {
+                Rule::Name if end <= named => {}
+                Rule::Name => {
+                    let name = assignment::name_around(text, start);
+                    named = name.end;
+                    if let Some((start, end, telling)) = assignment::find(text, &name) {
+                        hits.push(Hit { start, end, kind: u16::from(telling == Telling::Password) });
+                    }
+                }
+                Rule::BlockStart => {
+                    let parts = key_block::from_start(text, start).unwrap_or_default();
+                    blocked = parts.last().map_or(blocked, |(_, end)| *end);
+                    hits.extend(parts.into_iter().map(|(start, end)| Hit {
+                        start,
+                        end,
+                        kind: self.kind("private-key"),
+                    }));
+                }
+                ref rule => hits.extend(self.look(rule, text, start, end)),
+            }
+        }
+        if self.payment {
+            personal::payment(text, |start, end, kind| hits.push(Hit { start, end, kind: self.kind(kind) }));
+        }
+        hits
+    }
+
+    fn look(&self, rule: &Rule, text: &[u8], at: usize, end: usize) -> Option<Hit> {
+        let (found, kind) = match rule {
+            Rule::Token(i) => (tokens::find(&tokens::TOKENS[*i], text, at), tokens::TOKENS[*i].kind),
+            Rule::Discord => (tokens::discord(text, at), "discord-token"),
+            Rule::Url => (url::find(text, at), "url-password"),
+            Rule::Oracle => (url::oracle(text, end), "url-password"),
+            Rule::BlockEnd => (key_block::to_end(text, at), "private-key"),
+            Rule::Authorization => (header::authorization(text, end), "authorization"),
+            Rule::Bearer => (header::bearer(text, end), "authorization"),
+            Rule::Cookie => (header::cookie(text, end, at), "cookie"),
+            Rule::Command(i) => (command::find(&command::COMMANDS[*i], text, end), "password"),
+            Rule::Email => (personal::email(text, at), "email"),
+            Rule::Known(i) => {
+                let value = &self.values[*i];
+                (text[at..].starts_with(value).then_some((at, at + value.len())), "env-value")
+            }
+            Rule::Name | Rule::BlockStart => (None, ""),
+        };
+        found.map(|(start, end)| Hit { start, end, kind: self.kind(kind) })
+    }
+}
+
+/// Finds in order, none touching a character by half, overlapping ones as one with the more telling kind.
+pub(crate) fn merged(mut hits: Vec<Hit>, text: &[u8]) -> Vec<Hit> {
+    let inside = |at: usize| text.get(at).is_some_and(|b| b & 0xC0 == 0x80);
+    for hit in &mut hits {
+        while hit.start > 0 && inside(hit.start) {
+            hit.start -= 1;
+        }
+        while inside(hit.end) {
+            hit.end += 1;
+        }
+    }
+    hits.retain(|hit| hit.start < hit.end);
+    hits.sort_by_key(|hit| (hit.start, hit.end));
+    let mut out: Vec<Hit> = Vec::with_capacity(hits.len());
+    for hit in hits {
+        match out.last_mut() {
+            Some(last) if hit.start < last.end => {
+                last.end = last.end.max(hit.end);
+                last.kind = last.kind.max(hit.kind);
+            }
+            _ => out.push(hit),
+        }
+    }
+    out
+}

@@ -1,0 +1,136 @@
+//! One text that comes in parts, each on a line of its own: what of it is still needed to see a secret that goes over
+//! several parts, and which bytes of which lines such a secret is made of.
+
+use crate::{json::decoded, redactor::Redactor};
+
+/// A secret that has no white space in it is seen as a whole if it is no longer than this.
+const LONGEST_TOKEN: usize = 1024;
+/// A secret that has begun is followed this far.
+const LONGEST_OPEN: usize = 32 * 1024;
+/// What stands before a value and tells that it is secret.
+const BEFORE: usize = 160;
+
+/// Bytes of a line that must not be written.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Edit {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// The kind, where its marker is to stand; nothing where a secret goes on from an earlier line.
+    pub(crate) kind: Option<u16>,
+}
+
+struct Part {
+    line: u64,
+    from: usize,
+    /// Raw positions in the line, one for each byte and one for the end.
+    map: Vec<u32>,
+}
+
+/// The end of a text so far.
+#[derive(Default)]
+pub(crate) struct Stream {
+    text: Vec<u8>,
+    parts: Vec<Part>,
+    /// Secrets in `text` whose marker has been given to a line.
+    shown: Vec<(usize, usize)>,
+    pub(crate) last: u64,
+}
+
+impl Stream {
+    /// Adds a part and reports what is to be taken out of which lines, those before `first` being gone already.
+    pub(crate) fn add(
+        &mut self,
+        redactor: &Redactor,
+        line: u64,
+        raw: Raw<'_>,
+        first: u64,
+        mut edit: impl FnMut(u64, Edit),
+    ) {
+        let (said, map) = raw.read();
+        self.parts.push(Part { line, from: self.text.len(), map });
+        self.text.extend_from_slice(&said);
+        self.last = line;
+        let hits = redactor.hits(&self.text);
+        for hit in &hits {
+            let shown = self.shown.iter_mut().find(|(start, end)| *start < hit.end && hit.start < *end);
+            let mut kind = if shown.is_none() { Some(hit.kind) } else { None };
+            match shown {
+                Some(range) => *range = (range.0.min(hit.start), range.1.max(hit.end)),
+                None => self.shown.push((hit.start, hit.end)),
+            }
+            for part in self.parts.iter().filter(|part| part.line >= first) {
+                let size = part.map.len() - 1;
+                let (start, end) = (hit.start.max(part.from), hit.end.min(part.from + size));
+                if start < end {
+                    let at = |offset: usize| part.map[offset - part.from] as usize;
+                    edit(part.line, Edit { start: at(start), end: at(end), kind: kind.take() });
+                }
+            }
+        }
+        let open = hits
+            .last()
+            .filter(|hit| self.text[hit.end..].iter().all(|b| b.is_ascii_whitespace() || *b == b'\\'));
+        self.forget(open.map(|hit| hit.start));
+    }
+
+    /// The first line that a secret which is not complete yet may have begun in.
+    pub(crate) fn pinned(&self) -> Option<u64> {
+        let from = self.last_token();
+        if from == self.text.len() {
+            return None;
+        }
+        self.parts.iter().rev().find(|part| part.from <= from).map(|part| part.line)
+    }
+
+    fn last_token(&self) -> usize {
+        let low = self.text.len().saturating_sub(LONGEST_TOKEN);
+        let white = self.text[low..].iter().rposition(u8::is_ascii_whitespace);
+        white.map_or(low, |i| low + i + 1)
+    }
+
+    fn forget(&mut self, open: Option<usize>) {
+        let open = open.filter(|start| self.text.len() - start <= LONGEST_OPEN).unwrap_or(usize::MAX);
+        let mut cut = self.last_token().min(open).saturating_sub(BEFORE);
+        // Half a word would look like the start of one.
+        while cut > 0 && cut < self.text.len() && self.text[cut - 1].is_ascii_alphanumeric() {
+            cut -= 1;
+        }
+        if cut < 256 {
+            return;
+        }
+        self.text.drain(..cut);
+        self.shown.retain(|(_, end)| *end > cut);
+        for (start, end) in &mut self.shown {
+            (*start, *end) = (start.saturating_sub(cut), *end - cut);
+        }
+        self.parts.retain_mut(|part| {
+            let size = part.map.len() - 1;
+            let gone = cut.saturating_sub(part.from).min(size);
+            part.map.drain(..gone);
+            part.from = part.from.saturating_sub(cut);
+            part.map.len() > 1
+        });
+    }
+}
+
+/// A part as it stands in its line.
+pub(crate) enum Raw<'a> {
+    /// Inside a JSON string that starts at this position of the line.
+    Json(&'a [u8], usize),
+    /// A line of its own.
+    Plain(&'a [u8]),
+}
+
+impl Raw<'_> {
+    fn read(&self) -> (Vec<u8>, Vec<u32>) {
+        match self {
+            Self::Json(raw, start) => {
+                let (said, mut map) = decoded(raw);
+                let start = u32::try_from(*start).unwrap_or(u32::MAX);
+                map.iter_mut().for_each(|at| *at = at.saturating_add(start));
+                (said, map)
+            }
+            Self::Plain(raw) => (raw.to_vec(), (0..=u32::try_from(raw.len()).unwrap_or(u32::MAX)).collect()),
+        }
+    }
+}

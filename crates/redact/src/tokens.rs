@@ -1,0 +1,254 @@
+//! Formats of keys that providers give out: a prefix, and what follows it. Data, and the one function that reads it.
+
+use crate::spelling::{contains, distinct, mixed, run, starts_word};
+
+/// What the rest of a token is made of.
+#[derive(Clone, Copy)]
+enum Set {
+    Alnum,
+    Upper,
+    Hex,
+    Word,
+    Dash,
+    Dots,
+    Base64,
+}
+
+/// One format.
+pub(crate) struct Token {
+    pub(crate) kind: &'static str,
+    pub(crate) prefix: &'static str,
+    set: Set,
+    least: usize,
+    most: usize,
+}
+
+const fn t(kind: &'static str, prefix: &'static str, set: Set, least: usize) -> Token {
+    Token { kind, prefix, set, least, most: usize::MAX }
+}
+
+const fn exact(kind: &'static str, prefix: &'static str, set: Set, least: usize) -> Token {
+    Token { kind, prefix, set, least, most: least }
+}
+
+use Set::{Alnum, Base64, Dash, Dots, Hex, Upper, Word};
+
+/// Every format with a prefix of its own.
+pub(crate) const TOKENS: &[Token] = &[
+    exact("aws-key", "AKIA", Upper, 16),
+    exact("aws-key", "ASIA", Upper, 16),
+    exact("aws-key", "ABIA", Upper, 16),
+    exact("aws-key", "ACCA", Upper, 16),
+    t("aws-key", "ABSK", Base64, 100),
+    t("github-token", "ghp_", Alnum, 20),
+    t("github-token", "gho_", Alnum, 20),
+    t("github-token", "ghu_", Alnum, 20),
+    t("github-token", "ghs_", Alnum, 20),
+    t("github-token", "ghr_", Alnum, 20),
+    t("github-token", "github_pat_", Word, 20),
+    t("gitlab-token", "glpat-", Dots, 16),
+    t("gitlab-token", "gldt-", Dash, 16),
+    t("gitlab-token", "glrt-", Dots, 16),
+    t("gitlab-token", "glptt-", Dash, 16),
+    t("gitlab-token", "glcbt-", Dash, 16),
+    t("gitlab-token", "glsoat-", Dash, 16),
+    t("gitlab-token", "glagent-", Dash, 16),
+    t("gitlab-token", "gloas-", Dash, 16),
+    t("slack-token", "xoxb-", Dash, 16),
+    t("slack-token", "xoxp-", Dash, 16),
+    t("slack-token", "xoxa-", Dash, 16),
+    t("slack-token", "xoxr-", Dash, 16),
+    t("slack-token", "xoxs-", Dash, 16),
+    t("slack-token", "xoxc-", Dash, 16),
+    t("slack-token", "xoxd-", Dash, 16),
+    t("slack-token", "xoxe.", Dots, 16),
+    t("slack-token", "xoxe-", Dash, 16),
+    t("slack-token", "xapp-", Dash, 16),
+    t("stripe-key", "sk_live_", Alnum, 16),
+    t("stripe-key", "sk_test_", Alnum, 16),
+    t("stripe-key", "rk_live_", Alnum, 16),
+    t("stripe-key", "rk_test_", Alnum, 16),
+    t("stripe-key", "whsec_", Base64, 20),
+    t("openai-key", "sk-", Dash, 20),
+    t("openai-key", "sk_", Alnum, 32),
+    t("groq-key", "gsk_", Alnum, 32),
+    t("xai-key", "xai-", Alnum, 32),
+    t("perplexity-key", "pplx-", Alnum, 32),
+    t("replicate-key", "r8_", Alnum, 32),
+    t("nvidia-key", "nvapi-", Dash, 32),
+    t("hugging-face-token", "hf_", Alnum, 24),
+    t("hugging-face-token", "api_org_", Alnum, 24),
+    t("google-key", "AIza", Dash, 30),
+    t("google-token", "ya29.", Dots, 20),
+    t("google-secret", "GOCSPX-", Dash, 20),
+    t("google-token", "1//0", Dash, 30),
+    t("npm-token", "npm_", Alnum, 30),
+    t("pypi-token", "pypi-", Dash, 40),
+    exact("crates-token", "cio", Alnum, 32),
+    t("rubygems-key", "rubygems_", Hex, 32),
+    t("sendgrid-key", "SG.", Dots, 40),
+    t("mailgun-key", "key-", Hex, 32),
+    t("mailchimp-key", "xkeysib-", Dash, 40),
+    t("twilio-key", "SK", Hex, 32),
+    t("twilio-key", "AC", Hex, 32),
+    t("digitalocean-token", "dop_v1_", Hex, 32),
+    t("digitalocean-token", "doo_v1_", Hex, 32),
+    t("digitalocean-token", "dor_v1_", Hex, 32),
+    t("heroku-key", "HRKU-", Dash, 30),
+    t("databricks-token", "dapi", Hex, 32),
+    t("vault-token", "hvs.", Dash, 20),
+    t("vault-token", "hvb.", Dash, 20),
+    t("vault-token", "hvr.", Dash, 20),
+    t("docker-token", "dckr_pat_", Dash, 20),
+    t("docker-token", "dckr_oat_", Dash, 20),
+    t("linear-key", "lin_api_", Alnum, 30),
+    t("linear-key", "lin_oauth_", Alnum, 30),
+    t("notion-key", "ntn_", Alnum, 36),
+    t("notion-key", "secret_", Alnum, 36),
+    t("shopify-token", "shpat_", Hex, 32),
+    t("shopify-token", "shpca_", Hex, 32),
+    t("shopify-token", "shppa_", Hex, 32),
+    t("shopify-token", "shpss_", Hex, 32),
+    t("square-token", "sq0atp-", Dash, 20),
+    t("square-token", "sq0csp-", Dash, 20),
+    t("square-token", "sq0idp-", Dash, 20),
+    t("square-token", "EAAA", Dash, 50),
+    t("facebook-token", "EAAC", Alnum, 50),
+    t("age-key", "AGE-SECRET-KEY-1", Upper, 40),
+    t("cloudflare-key", "v1.0-", Dash, 80),
+    t("grafana-token", "glsa_", Word, 30),
+    t("grafana-token", "glc_", Base64, 30),
+    t("newrelic-key", "NRAK-", Upper, 24),
+    t("newrelic-key", "NRJS-", Alnum, 16),
+    t("newrelic-key", "NRII-", Dash, 24),
+    t("postman-key", "PMAK-", Dash, 40),
+    t("pulumi-token", "pul-", Hex, 32),
+    t("supabase-key", "sbp_", Hex, 32),
+    t("supabase-key", "sb_secret_", Dash, 20),
+    t("sentry-token", "sntrys_", Dots, 40),
+    t("sentry-token", "sntryu_", Hex, 40),
+    t("tailscale-key", "tskey-", Dash, 20),
+    t("figma-token", "figd_", Dash, 24),
+    t("alibaba-key", "LTAI", Alnum, 16),
+    t("tencent-key", "AKID", Alnum, 32),
+    t("atlassian-token", "ATATT3", Dash, 40),
+    t("atlassian-token", "ATCTT3", Dash, 40),
+    t("atlassian-token", "ATBB", Alnum, 28),
+    t("doppler-token", "dp.pt.", Alnum, 30),
+    t("doppler-token", "dp.st.", Dots, 30),
+    t("artifactory-key", "AKCp", Alnum, 60),
+    t("artifactory-key", "cmVmdGtu", Alnum, 48),
+    t("easypost-key", "EZAK", Alnum, 50),
+    t("flutterwave-key", "FLWSECK", Dash, 20),
+    t("planetscale-token", "pscale_tkn_", Dots, 30),
+    t("planetscale-token", "pscale_pw_", Dots, 30),
+    t("contentful-token", "CFPAT-", Dash, 30),
+    t("buildkite-token", "bkua_", Hex, 30),
+    t("circleci-token", "CCIPAT_", Word, 40),
+    t("circleci-token", "CCIPRJ_", Word, 40),
+    t("dynatrace-token", "dt0c01.", Dots, 40),
+    t("onepassword-token", "ops_eyJ", Dots, 100),
+    t("mapbox-token", "sk.eyJ", Dots, 60),
+    t("fly-token", "fm2_", Base64, 60),
+    t("fly-token", "fo1_", Dash, 30),
+    t("clojars-token", "CLOJARS_", Alnum, 40),
+    t("readme-key", "rdme_", Alnum, 50),
+    t("prefect-key", "pnu_", Alnum, 30),
+    t("typeform-token", "tfp_", Dots, 40),
+    t("duffel-token", "duffel_", Dash, 40),
+    t("shippo-token", "shippo_", Word, 36),
+    t("dropbox-token", "sl.", Dots, 100),
+    t("airtable-token", "pat", Dots, 75),
+    t("langsmith-key", "lsv2_", Word, 32),
+    t("langfuse-key", "sk-lf-", Dash, 30),
+    t("telegram-token", ":AA", Dash, 32),
+    t("openrouter-key", "sk-or-", Dash, 30),
+    t("anthropic-key", "sk-ant-", Dash, 20),
+    t("jwt", "eyJ", Dots, 24),
+    t("slack-webhook", "hooks.slack.com/services/", Base64, 20),
+    t("slack-webhook", "hooks.slack.com/workflows/", Base64, 20),
+    t("discord-webhook", "/api/webhooks/", Base64, 40),
+];
+
+/// The token that starts with the prefix at `at`, as `(start, end)`.
+pub(crate) fn find(token: &Token, text: &[u8], at: usize) -> Option<(usize, usize)> {
+    let body = at + token.prefix.len();
+    if text.get(at..body)? != token.prefix.as_bytes() {
+        return None;
+    }
+    let size = run(text, body, |b| token.set.has(b));
+    let (mut start, mut end) = (at, body + size);
+    while end > body && matches!(text[end - 1], b'.' | b'/') {
+        end -= 1;
+    }
+    let rest = &text[body..end];
+    if rest.len() < token.least
+        || rest.len() > token.most
+        || !mixed(rest)
+        || distinct(rest) < 8
+        || sample(rest)
+    {
+        return None;
+    }
+    match token.prefix {
+        ":AA" => start = telegram(text, at)?,
+        "eyJ" if !jwt(rest) => return None,
+        "SG." | "pat" if !rest.contains(&b'.') => return None,
+        "/api/webhooks/" if !text[at.saturating_sub(24)..at].windows(7).any(|w| w == b"discord") => {
+            return None;
+        }
+        _ => {}
+    }
+    if token.most == token.least && text.get(end).is_some_and(u8::is_ascii_alphanumeric) {
+        return None;
+    }
+    (start != at || token.prefix.contains('/') || starts_word(text, at)).then_some((start, end))
+}
+
+/// A Discord bot token around the first of its two dots: 23 to 28 characters, 6, and at least 27.
+pub(crate) fn discord(text: &[u8], dot: usize) -> Option<(usize, usize)> {
+    if text.get(dot + 7) != Some(&b'.') || !text[dot + 1..dot + 7].iter().all(|b| Dash.has(*b)) {
+        return None;
+    }
+    let first = text[dot.saturating_sub(30)..dot].iter().rev().take_while(|b| Dash.has(**b)).count();
+    let start = (dot - first..dot).find(|start| starts_word(text, *start))?;
+    let last = run(text, dot + 8, |b| Dash.has(b));
+    let head = &text[start..dot];
+    let shape =
+        (23..=28).contains(&head.len()) && (27..=40).contains(&last) && matches!(head[0], b'M' | b'N' | b'O');
+    (shape && mixed(head) && mixed(&text[dot + 8..dot + 8 + last])).then_some((start, dot + 8 + last))
+}
+
+fn telegram(text: &[u8], colon: usize) -> Option<usize> {
+    let digits =
+        text[colon.saturating_sub(12)..colon].iter().rev().take_while(|b| b.is_ascii_digit()).count();
+    (8..=11).contains(&digits).then_some(colon - digits)
+}
+
+/// Three parts, or two when the end was cut off: the second is the payload and long.
+fn jwt(rest: &[u8]) -> bool {
+    let mut parts = rest.split(|b| *b == b'.');
+    let (Some(head), Some(payload)) = (parts.next(), parts.next()) else { return false };
+    head.len() >= 8 && payload.len() >= 8 && !payload.is_empty()
+}
+
+fn sample(rest: &[u8]) -> bool {
+    rest.ends_with(b"EXAMPLE")
+        || rest.ends_with(b"EXAMPLEKEY")
+        || contains(rest, b"xxxxxx")
+        || contains(rest, b"your-")
+}
+
+impl Set {
+    fn has(self, b: u8) -> bool {
+        match self {
+            Self::Alnum => b.is_ascii_alphanumeric(),
+            Self::Upper => b.is_ascii_uppercase() || b.is_ascii_digit(),
+            Self::Hex => b.is_ascii_hexdigit(),
+            Self::Word => b.is_ascii_alphanumeric() || b == b'_',
+            Self::Dash => b.is_ascii_alphanumeric() || b == b'_' || b == b'-',
+            Self::Dots => b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'='),
+            Self::Base64 => b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'_' | b'-'),
+        }
+    }
+}

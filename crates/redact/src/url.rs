@@ -1,0 +1,60 @@
+//! Passwords in addresses: `scheme://user:password@host`, `https://TOKEN@host`, `jdbc:oracle:thin:user/password@host`.
+
+use crate::{
+    spelling::{random, run},
+    values::{marked, placeholder},
+};
+
+const LONGEST: usize = 1024;
+
+/// The password after the `://` at `at`.
+pub(crate) fn find(text: &[u8], at: usize) -> Option<(usize, usize)> {
+    let start = at + 3;
+    let size = run(text, start, ends_not).min(LONGEST);
+    let rest = &text[start..start + size];
+    let host = rest.iter().position(|b| matches!(b, b'/' | b'?' | b'#')).unwrap_or(size);
+    let inside = rest[..host].iter().rposition(|b| *b == b'@');
+    let end = match inside {
+        Some(end) => end,
+        None if odd_port(&rest[..host]) => {
+            let end = rest.iter().position(|b| *b == b'@')?;
+            rest[end..].iter().skip(1).next().filter(|b| b.is_ascii_alphanumeric() || **b == b'[')?;
+            end
+        }
+        None => return None,
+    };
+    let user = &rest[..end];
+    match user.iter().position(|b| *b == b':') {
+        Some(colon) => {
+            let password = &user[colon + 1..];
+            let name = &user[..colon];
+            if name.len() >= 16 && random(name) && matches!(password, b"" | b"x-oauth-basic" | b"x") {
+                return Some((start, start + colon));
+            }
+            let fine = password.is_empty() || marked(password) || placeholder(password);
+            (!fine).then_some((start + colon + 1, start + end))
+        }
+        None => (user.len() >= 16 && random(user) && !marked(user)).then_some((start, start + end)),
+    }
+}
+
+/// The password after `jdbc:oracle:…:` at `at`.
+pub(crate) fn oracle(text: &[u8], at: usize) -> Option<(usize, usize)> {
+    let size = run(text, at, ends_not).min(LONGEST);
+    let rest = &text[at..at + size];
+    let slash = rest.iter().position(|b| *b == b'/')?;
+    let end = rest.iter().position(|b| *b == b'@').filter(|end| *end > slash + 1)?;
+    let password = &rest[slash + 1..end];
+    (!marked(password) && !placeholder(password)).then_some((at + slash + 1, at + end))
+}
+
+fn ends_not(b: u8) -> bool {
+    b > b' ' && !matches!(b, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'|')
+}
+
+/// Whether what stands for `host:port` is no port, so that a password with `/` in it may have begun.
+fn odd_port(host: &[u8]) -> bool {
+    let Some(colon) = host.iter().position(|b| *b == b':') else { return false };
+    let port = &host[colon + 1..];
+    !port.is_empty() && !port.iter().all(u8::is_ascii_digit) && host[0] != b'['
+}

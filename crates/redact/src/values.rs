@@ -1,0 +1,273 @@
+//! What a name is given: where the value starts and ends, and whether it is a secret, a placeholder or code.
+
+use crate::{
+    names::Telling,
+    spelling::{after_spaces, contains, distinct, quote, random, run},
+};
+
+/// The most bytes that a quoted value is read for.
+const LONGEST_VALUE: usize = 4096;
+
+/// A value as it stands.
+pub(crate) struct Value {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) quoted: bool,
+}
+
+/// How a value is tied to its name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tie {
+    /// `NAME=value`, `name: value`, `--name value`.
+    Given,
+    /// `NAME=value` in capitals and without spaces: a line of a shell or of an `.env` file.
+    Shell,
+    /// "the password is value".
+    Said,
+    /// "token value".
+    Beside,
+    /// `name("value")`, `name == "value"`.
+    Literal,
+}
+
+/// The value at `at`; `bare` values end at white space or punctuation, those of a shell only at white space.
+pub(crate) fn read(text: &[u8], at: usize, tie: Tie) -> Option<Value> {
+    let at = after_spaces(text, at);
+    let opening = run(text, at, |b| {
+        b.is_ascii_alphanumeric() || matches!(b, b'_' | b':' | b'.' | b'(' | b'@' | b'&' | b'!')
+    });
+    let opens = opening > 0 && opening <= 40 && (text[at + opening - 1] == b'(' || opening <= 2);
+    let from = if opens && quote(text, at + opening).is_some() { at + opening } else { at };
+    if let Some((slashes, mark, start)) = quote(text, from) {
+        return Some(Value { start, end: closing(text, start, slashes, mark), quoted: true });
+    }
+    if tie == Tie::Literal {
+        return None;
+    }
+    let end = at + bare(text, at, tie);
+    (end > at).then_some(Value { start: at, end, quoted: false })
+}
+
+/// Where a quoted text ends: at the same quote with as many backslashes, at one with fewer, at the end of the line.
+fn closing(text: &[u8], start: usize, slashes: usize, mark: u8) -> usize {
+    let mut at = start;
+    let limit = text.len().min(start + LONGEST_VALUE);
+    while at < limit {
+        match text[at] {
+            b'\n' | b'\r' => return at,
+            b'\\' => {
+                let here = run(text, at, |b| b == b'\\');
+                let next = text.get(at + here).copied().unwrap_or(0);
+                let ends = next == mark && here <= slashes || next == b'"' && here < slashes;
+                if ends {
+                    return at;
+                }
+                at += here + 1;
+            }
+            b if b == mark && slashes == 0 || b == b'"' && slashes > 0 => return at,
+            _ => at += 1,
+        }
+    }
+    limit
+}
+
+fn bare(text: &[u8], at: usize, tie: Tie) -> usize {
+    let size = run(text, at, |b| {
+        !b.is_ascii_whitespace() && !matches!(b, b'"' | b'\'' | b'`' | b'\\' | b'<' | b'>') && b >= b' '
+    });
+    let rest = &text[at..at + size];
+    let shell = tie == Tie::Shell;
+    let mut end = 0;
+    let mut depth = 0_i32;
+    while end < rest.len() {
+        let after = &rest[end + 1..];
+        let stop = match rest[end] {
+            b',' | b';' => after.is_empty() || !shell || starts_pair(after),
+            b'&' => !shell || starts_pair(after),
+            b'(' | b'[' | b'{' => {
+                depth += 1;
+                false
+            }
+            b')' | b']' | b'}' => {
+                depth -= 1;
+                depth < 0 && (!shell || after.is_empty())
+            }
+            _ => false,
+        };
+        if stop {
+            break;
+        }
+        end += 1;
+    }
+    while end > 0 && matches!(rest[end - 1], b'.' | b',' | b':') && !shell {
+        end -= 1;
+    }
+    end
+}
+
+fn starts_pair(rest: &[u8]) -> bool {
+    let name = run(rest, 0, |b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b' '));
+    name > 0 && matches!(rest.get(name), Some(b'=' | b':'))
+}
+
+/// Whether a value is a secret, given how telling its name is and how it is tied to it.
+pub(crate) fn secret(value: &[u8], telling: Telling, quoted: bool, tie: Tie) -> bool {
+    if value.len() < 4 || marked(value) || placeholder(value) || !quoted && code(value) {
+        return false;
+    }
+    let enough = match tie {
+        Tie::Said => random(value),
+        Tie::Beside => value.len() >= 16 && random(value),
+        Tie::Given | Tie::Shell | Tie::Literal => true,
+    };
+    let plain =
+        value.iter().all(|b| b.is_ascii_alphabetic() || matches!(b, b'_' | b'-' | b'.' | b' ' | b'/' | b':'));
+    enough
+        && match telling {
+            Telling::No => false,
+            Telling::Key => value.len() >= 8 && random(value) && !path(value),
+            Telling::Password if plain => {
+                value.len() >= 6 && !value.contains(&b' ') && (quoted || tie == Tie::Shell)
+            }
+            Telling::Password => !path(value) && !prose(value),
+        }
+}
+
+/// Whether a value is what this crate itself put there.
+pub(crate) fn marked(value: &[u8]) -> bool {
+    contains(value, b"[redacted:") || value == b"[redacted" || value.starts_with(b"redacted:")
+}
+
+const PLACEHOLDERS: &[&[u8]] = &[
+    b"changeme",
+    b"change-me",
+    b"change_me",
+    b"example",
+    b"placeholder",
+    b"your-",
+    b"your_",
+    b"yourpass",
+    b"yourtoken",
+    b"yourkey",
+    b"yoursecret",
+    b"xxxx",
+    b"****",
+    b"dummy",
+    b"fixme",
+    b"todo",
+    b"replace",
+    b"insert",
+    b"sample",
+    b"redacted",
+    b"masked",
+    b"hidden",
+    b"environ",
+    b"process.env",
+    b"getenv",
+    b"secrets.",
+    b"env.",
+    b"${",
+    b"{{",
+    b"$(",
+    b"%(",
+    b"%{",
+    b"{}",
+    b"#{",
+    b"undefined",
+    b"not-a-real",
+    b"not_a_real",
+    b"\xe2\x80\xa6",
+];
+
+const WORDS: &[&[u8]] = &[
+    b"password",
+    b"passwd",
+    b"pass",
+    b"secret",
+    b"token",
+    b"string",
+    b"null",
+    b"none",
+    b"true",
+    b"false",
+    b"test",
+    b"testing",
+    b"text",
+    b"number",
+    b"boolean",
+    b"integer",
+    b"required",
+    b"optional",
+    b"input",
+    b"field",
+    b"empty",
+    b"unset",
+    b"default",
+    b"disabled",
+    b"enabled",
+    b"prompt",
+    b"value",
+    b"my-secret",
+    b"my-token",
+    b"mypassword",
+    b"my_password",
+    b"username",
+    b"current-password",
+    b"new-password",
+    b"object",
+    b"varchar",
+    b"unknown",
+    b"invalid",
+    b"valid",
+    b"expired",
+    b"missing",
+];
+
+/// Whether a value stands for one: `changeme`, `<your-key>`, `${VAR}`, `xxxx`.
+pub(crate) fn placeholder(value: &[u8]) -> bool {
+    let trimmed = value.trim_ascii();
+    let (Some(first), Some(last)) = (trimmed.first(), trimmed.last()) else { return true };
+    let wrapped =
+        matches!((first, last), (b'<', b'>') | (b'{', b'}') | (b'[', b']') | (b'%', b'%') | (b'_', b'_'));
+    let variable = *first == b'$'
+        && !trimmed.starts_with(b"$2")
+        && !trimmed.starts_with(b"$6")
+        && !trimmed.starts_with(b"$a");
+    let short = trimmed.len() < 200;
+    let cut = trimmed.ends_with(b"...") && trimmed.len() < 16;
+    let format = *first == b'%' && trimmed.len() <= 4;
+    wrapped
+        || variable
+        || cut
+        || format
+        || distinct(trimmed) <= 2
+        || WORDS.iter().any(|word| trimmed.eq_ignore_ascii_case(word))
+        || short && PLACEHOLDERS.iter().any(|part| contains(trimmed, part))
+}
+
+/// Whether an unquoted value is code: a call, a path of names, a reference.
+fn code(value: &[u8]) -> bool {
+    let call = value.contains(&b'(')
+        || value.windows(2).any(|w| matches!(w, b"::" | b"->" | b"=>" | b"||" | b"&&" | b"[\""));
+    let starts =
+        matches!(value[0], b'$' | b'{' | b'[' | b'&' | b'*' | b'!' | b'|' | b'=' | b'?' | b')' | b'(');
+    let name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.');
+    let steps = value.iter().all(name) && value.contains(&b'.') && !random(value);
+    call || starts || steps && value.iter().filter(|b| b.is_ascii_digit()).count() < 2
+}
+
+/// Whether a value is a place on a disk or in a network.
+fn path(value: &[u8]) -> bool {
+    let rooted = [b"/".as_slice(), b"./", b"../", b"~/"].iter().any(|start| value.starts_with(start));
+    let network = [b"http://".as_slice(), b"https://", b"file:", b"arn:", b"projects/"]
+        .iter()
+        .any(|start| value.starts_with(start));
+    network || rooted && (value.contains(&b'.') || !random(value))
+}
+
+/// Whether a quoted value is a sentence.
+fn prose(value: &[u8]) -> bool {
+    let spaces = value.iter().filter(|b| **b == b' ').count();
+    let letters = value.iter().filter(|b| b.is_ascii_alphabetic() || **b == b' ').count();
+    spaces >= 2 && letters * 10 >= value.len() * 9
+}
