@@ -8,6 +8,7 @@ pub mod claude;
 pub mod codex;
 pub mod command;
 pub mod gemini;
+pub mod opencode;
 pub mod windows;
 
 mod failure;

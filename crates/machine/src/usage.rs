@@ -61,6 +61,14 @@ pub struct Reading {
     /// Where the agent itself would compact, block or fail, named together with this reading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<u64>,
+    /// Characters that were told before this reading but came after its call, so that only the next one carries them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub chars_after: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Reading {
@@ -93,6 +101,7 @@ impl Reading {
             session_cost_musd: None,
             window: None,
             ceiling: None,
+            chars_after: 0,
         }
     }
 

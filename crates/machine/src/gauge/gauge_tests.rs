@@ -119,3 +119,18 @@ fn tokens_are_read_as_people_write_them() {
         assert_eq!(parse_tokens(text), None, "{text}");
     }
 }
+
+#[test]
+fn what_was_told_before_a_reading_and_came_after_its_call_is_still_to_come() {
+    let mut gauge = gauge(100_000);
+    gauge.read(&Reading::exact(10_000, 0, 0, 0));
+    let before = gauge.ratio();
+    gauge.add(4_000);
+    gauge.add(20_000);
+    gauge.read(&Reading { chars_after: 20_000, ..Reading::exact(11_000, 0, 0, 0) });
+    assert_eq!(gauge.tokens(), Some(11_000));
+    assert_eq!(gauge.projected(), Some(11_000 + gauge.ratio().tokens(20_000)));
+    let mut learned = before;
+    learned.learn(4_000, 1_000);
+    assert_eq!(gauge.ratio(), learned, "only what the call holds teaches");
+}

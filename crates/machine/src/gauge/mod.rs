@@ -105,14 +105,14 @@ impl Gauge {
         };
         let fell = self.last.is_some_and(|last| fill < last / 10 * 6);
         if let Some(grown) = self.last.and_then(|last| fill.checked_sub(last)) {
-            self.ratio.learn(self.pending_chars, grown);
+            self.ratio.learn(self.pending_chars.saturating_sub(reading.chars_after), grown);
         }
         self.last = Some(fill);
         self.last_call.clone_from(&reading.call);
         self.doubted = None;
         self.source = reading.source;
-        self.pending_chars = 0;
-        self.added_since = false;
+        self.pending_chars = reading.chars_after;
+        self.added_since = reading.chars_after > 0;
         if same {
             return Taken::Again;
         }

@@ -93,6 +93,12 @@ pub(super) enum Command {
         #[command(subcommand)]
         which: Hook,
     },
+    /// What segue puts between itself and an agent that is a server
+    #[command(hide = true)]
+    Bridge {
+        #[command(subcommand)]
+        which: Bridge,
+    },
     /// The model server of rehearsals and the tests
     #[command(hide = true)]
     ScriptedModel {
@@ -120,6 +126,17 @@ pub(super) enum Hook {
     BeforeCompaction,
     /// The agent is about to compact its context: keep what it forgets
     Archive,
+}
+
+/// `segue bridge …`
+#[derive(Debug, Subcommand)]
+pub(super) enum Bridge {
+    /// `opencode serve`
+    Opencode {
+        /// The program and its arguments
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        command: Vec<String>,
+    },
 }
 
 /// `segue config …`

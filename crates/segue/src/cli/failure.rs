@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use crate::bridge::BridgeError;
 use crate::checkpoint::CheckpointError;
 use crate::config::ConfigErrors;
 use crate::driver::DriverError;
@@ -57,6 +58,7 @@ failure_from! {
     PromptError => usage,
     StoreError => usage,
     segue_plans::BadTask => usage,
+    BridgeError => failed,
     CheckpointError => failed,
     DriverError => failed,
     HistoryError => failed,

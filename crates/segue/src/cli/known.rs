@@ -69,6 +69,17 @@ const CODEX_EXEC: Facts = Facts {
     ..CODEX
 };
 
+const OPENCODE: Facts = Facts {
+    driven_by: "serve",
+    driven: "opencode serve, through a bridge of segue's own",
+    gauge: EXACT,
+    tested: &["1.18.33"],
+    get: Some("npm install -g opencode-ai"),
+    notes: &[],
+    instead: Some("opencode-acp"),
+    needs: Some((&["serve", "--help"], &["--port", "--hostname"])),
+};
+
 const ACP: Facts = Facts {
     driven_by: "acp",
     driven: "Agent Client Protocol",
@@ -117,9 +128,11 @@ pub(super) fn facts(name: &str, kind: AgentKind) -> Facts {
         (AgentKind::Acp, "qwen") => {
             Facts { gauge: SILENT, get: Some("npm install -g @qwen-code/qwen-code"), ..ACP }
         }
-        (AgentKind::Acp, "opencode") => Facts {
+        (AgentKind::OpenCode, _) => OPENCODE,
+        (AgentKind::Acp, "opencode-acp") => Facts {
             gauge: "reported once at the end of each prompt, estimated in between",
-            get: Some("npm install -g opencode-ai"),
+            get: OPENCODE.get,
+            notes: &["its gauge is poor; `opencode` drives the same program with an exact one"],
             ..ACP
         },
         (AgentKind::Acp, _) => ACP,
@@ -131,7 +144,11 @@ pub(super) fn version_command(kind: AgentKind, command: &[String]) -> Option<Vec
     let program = command.first()?;
     let file = program.rsplit('/').next().unwrap_or(program);
     let mut asking = match kind {
-        AgentKind::Claude | AgentKind::Codex | AgentKind::CodexExec | AgentKind::Gemini => command.to_vec(),
+        AgentKind::Claude
+        | AgentKind::Codex
+        | AgentKind::CodexExec
+        | AgentKind::Gemini
+        | AgentKind::OpenCode => command.to_vec(),
         AgentKind::Acp if KNOWN_AGENTS.iter().any(|known| known.command.first() == Some(&file)) => {
             vec![program.clone()]
         }

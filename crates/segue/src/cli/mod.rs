@@ -3,6 +3,7 @@
 mod agents;
 mod args;
 mod bare;
+mod bridge;
 mod config;
 mod demo;
 mod doctor;
@@ -67,6 +68,7 @@ fn dispatch(args: Args) -> Result<u8, Failure> {
         Command::Progress { text } => note::note(|text| Message::Progress { text }, &text),
         Command::Done { text } => note::note(|text| Message::Done { text }, &text),
         Command::Hook { which } => hook::hook(&which),
+        Command::Bridge { which } => bridge::bridge(&which),
         Command::ScriptedModel { script } => scripted::model(&script),
         Command::ScriptedAgent { script } => scripted::agent(&script),
     }

@@ -80,6 +80,7 @@ pub(crate) fn one(layers: &Layers, name: &str, from: &Origin) -> Result<AgentSet
         Some("claude") => AgentKind::Claude,
         Some("codex") => AgentKind::Codex,
         Some("gemini") => AgentKind::Gemini,
+        Some("opencode") => AgentKind::OpenCode,
         Some("codex-exec") => AgentKind::CodexExec,
         Some(_) => AgentKind::Acp,
         None => known.map(|k| k.kind).ok_or_else(|| {

@@ -22,7 +22,8 @@ pub(crate) const KNOWN: &[Builtin] = &[
     acp("codex-acp", &["codex-acp"]),
     Builtin { name: "gemini", kind: AgentKind::Gemini, command: &["gemini"] },
     acp("goose", &["goose", "acp"]),
-    acp("opencode", &["opencode", "acp"]),
+    Builtin { name: "opencode", kind: AgentKind::OpenCode, command: &["opencode"] },
+    acp("opencode-acp", &["opencode", "acp"]),
     acp("qwen", &["qwen", "--acp"]),
 ];
 

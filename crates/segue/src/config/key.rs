@@ -122,7 +122,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("checkpoint.dir", Kind::Text, "where checkpoints are kept, from the work tree"),
     key(
         "agent.*.kind",
-        Kind::Choice(&["acp", "command", "claude", "codex", "codex-exec", "gemini"]),
+        Kind::Choice(&["acp", "command", "claude", "codex", "codex-exec", "gemini", "opencode"]),
         "how segue talks to it: the Agent Client Protocol, or one command a session",
     ),
     key("agent.*.command", Kind::Command, "the program that starts it, with its first arguments"),

@@ -73,6 +73,8 @@ pub(crate) enum AgentKind {
     Codex,
     /// Gemini CLI: ACP, with its chat file for the gauge.
     Gemini,
+    /// OpenCode as a server, through a bridge of segue's own.
+    OpenCode,
     /// Codex one prompt at a time, for versions without an app-server.
     CodexExec,
 }

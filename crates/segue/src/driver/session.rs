@@ -7,6 +7,7 @@ use segue_agents::claude::{self, Claude};
 use segue_agents::codex::{self, Codex};
 use segue_agents::command::Command;
 use segue_agents::gemini::{self, Gemini};
+use segue_agents::opencode::{self, OpenCode};
 use segue_agents::{Act, Adapter, Io, windows};
 use segue_machine::{EndHow, Event};
 
@@ -89,6 +90,13 @@ impl Driver {
                 // Gemini CLI reads no settings below /tmp, so there is no hook to wait for.
                 brake: hook("before-model").filter(|_| !self.place.store.workdir().starts_with("/tmp")),
             })),
+            AgentKind::OpenCode => Box::new(OpenCode::new(opencode::Options {
+                // A conversation that is taken up again may be past its ceiling already: compaction is its only way out.
+                no_compaction: replaces && conversation.is_none(),
+                resume: conversation,
+                model,
+                bypass,
+            })),
             AgentKind::CodexExec => Box::new(codex::CodexExec::new(model, bypass)),
             AgentKind::Codex => Box::new(Codex::new(codex::Options {
                 cwd,
@@ -129,8 +137,8 @@ impl Driver {
 
     fn launch(&self, n: u32, live: &Live, prompt: Option<&str>) -> Launch {
         let (agent, extras) = (&live.agent, live.adapter.extras());
-        let mut command: Vec<String> =
-            agent.command.iter().chain(&extras.args).chain(&agent.args).cloned().collect();
+        let mut command = bridge(agent.kind);
+        command.extend(agent.command.iter().chain(&extras.args).chain(&agent.args).cloned());
         if let Some(prompt) = prompt.filter(|_| agent.prompt_by == PromptBy::Argument) {
             command.push(prompt.to_owned());
         }
@@ -249,4 +257,15 @@ impl Driver {
             }
         }
     }
+}
+
+// What stands before the command of an agent that is a server: this program, which turns it into lines.
+fn bridge(kind: AgentKind) -> Vec<String> {
+    let program = std::env::current_exe().ok().filter(|_| kind == AgentKind::OpenCode);
+    let words = |path: std::path::PathBuf| vec![path.display().to_string(), "bridge".to_owned()];
+    let mut words = program.map(words).unwrap_or_default();
+    if !words.is_empty() {
+        words.extend(["opencode".to_owned(), "--".to_owned()]);
+    }
+    words
 }
