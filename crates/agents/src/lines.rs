@@ -25,9 +25,13 @@ impl Lines {
         self.keep(bytes);
     }
 
-    /// What stands after the last line end, if anything.
+    /// What stands after the last line end, if anything, as the line that it would have been.
     pub fn finish(&mut self) -> Option<Vec<u8>> {
-        Some(std::mem::take(&mut self.rest)).filter(|rest| !rest.is_empty())
+        let mut rest = std::mem::take(&mut self.rest);
+        if rest.last() == Some(&b'\r') {
+            rest.pop();
+        }
+        Some(rest).filter(|rest| !rest.is_empty())
     }
 
     fn keep(&mut self, bytes: &[u8]) {
@@ -37,6 +41,7 @@ impl Lines {
 }
 
 fn give(line: &[u8], each: &mut impl FnMut(&[u8])) {
+    let line = &line[..line.len().min(MAX_LINE)];
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if !line.is_empty() {
         each(line);
@@ -64,6 +69,12 @@ mod tests {
         for cut in 0..=bytes.len() {
             assert_eq!(split(&[&bytes[..cut], &bytes[cut..]]), whole, "cut at {cut}");
         }
+    }
+
+    #[test]
+    fn a_last_line_without_its_end_is_like_any_other() {
+        assert_eq!(split(&[b"a\r"]).1.as_deref(), Some(&b"a"[..]));
+        assert_eq!(split(&[b"a\n\r"]), (vec![b"a".to_vec()], None));
     }
 
     #[test]

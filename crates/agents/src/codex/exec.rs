@@ -9,13 +9,8 @@ use segue_machine::{AgentEvent, Capabilities, Reading, TurnEnd};
 use serde_json::Value;
 
 use super::item::tool_title;
-use super::turn;
+use super::{item, turn};
 use crate::{Act, Adapter, Extras, Io, Tail, readable};
-
-/// Codex reports this share of the window that is configured…
-const REPORTED: u64 = 95;
-/// …and compacts at this share of it.
-const COMPACTS: u64 = 90;
 
 /// One prompt to Codex.
 #[derive(Debug, Default)]
@@ -62,8 +57,7 @@ impl CodexExec {
     fn item_completed(&mut self, item: &Value, io: &mut Io) {
         if item["type"] == "agent_message" {
             let text = item["text"].as_str().unwrap_or_default();
-            self.text.push_str(text);
-            self.text.push('\n');
+            item::say(&mut self.text, text);
             return io.events.push(AgentEvent::TextSaid { chars: text.chars().count() as u64 });
         }
         let id = item["id"].as_str().unwrap_or_default();
@@ -116,8 +110,8 @@ impl Adapter for CodexExec {
                 let window = payload.pointer("/info/model_context_window").and_then(Value::as_u64);
                 if let Some(reported) = window.filter(|w| *w > 0) {
                     io.events.push(AgentEvent::UsageRead(Reading {
-                        window: Some(reported * 100 / REPORTED),
-                        ceiling: Some(reported * COMPACTS / REPORTED),
+                        window: Some(item::window(reported)),
+                        ceiling: Some(item::ceiling(reported)),
                         ..Reading::reported(0, None)
                     }));
                 }

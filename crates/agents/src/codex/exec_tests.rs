@@ -46,3 +46,16 @@ fn an_end_without_a_word_is_a_failure_and_an_overflow_is_known_by_its_code() {
     let full = events(&[json!({"type": "turn.failed", "error": {"message": message}})], &[]);
     assert!(matches!(&full[..], [AgentEvent::TurnEnded(TurnEnd::Overflow { .. })]));
 }
+
+#[test]
+fn absurd_windows_and_endless_texts_stay_within_bounds() {
+    let info = json!({"info": {"model_context_window": u64::MAX}});
+    let text = json!({"type": "agent_message", "text": "ä€".repeat(200_000)});
+    let said = vec![json!({"type": "item.completed", "item": text}); 4];
+    let ended = [said, vec![json!({"type": "turn.completed"})]].concat();
+    let events = events(&ended, &[json!({"type": "event_msg", "payload": info})]);
+    let AgentEvent::TurnEnded(TurnEnd::Finished { text }) = &events[4] else { panic!("{:?}", events.len()) };
+    assert!(text.len() <= 2 << 20 && text.ends_with("ä€"));
+    let AgentEvent::UsageRead(reading) = &events[5] else { panic!("no reading") };
+    assert!(reading.ceiling <= reading.window);
+}

@@ -11,6 +11,30 @@ use crate::Io;
 const REPORTED: u64 = 95;
 /// …and compacts at this share of it.
 const COMPACTS: u64 = 90;
+/// The longest text of one turn that is kept.
+const KEPT_TEXT: usize = 1 << 20;
+
+/// The window as it is configured, from what Codex reports of it.
+pub(super) fn window(reported: u64) -> u64 {
+    reported.saturating_mul(100) / REPORTED
+}
+
+/// Where it compacts, from the same.
+pub(super) fn ceiling(reported: u64) -> u64 {
+    reported.saturating_mul(COMPACTS) / REPORTED
+}
+
+/// Puts what was said behind what was said before; a text without end keeps its end.
+pub(super) fn say(text: &mut String, more: &str) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(more);
+    if text.len() > 2 * KEPT_TEXT {
+        let from = text.ceil_char_boundary(text.len() - KEPT_TEXT);
+        text.drain(..from);
+    }
+}
 
 impl Codex {
     pub(super) fn item_started(&mut self, item: &Value, io: &mut Io) {
@@ -29,10 +53,7 @@ impl Codex {
             "agentMessage" => {
                 let text = item["text"].as_str().unwrap_or_default();
                 self.chars += text.chars().count() as u64;
-                if !self.text.is_empty() {
-                    self.text.push('\n');
-                }
-                self.text.push_str(text);
+                say(&mut self.text, text);
             }
             "reasoning" => self.chars += item["content"].to_string().chars().count() as u64,
             "contextCompaction" => {
@@ -120,8 +141,8 @@ impl Codex {
         if self.raw {
             let Some(reported) = reported else { return };
             return io.events.push(AgentEvent::UsageRead(Reading {
-                window: Some(reported * 100 / REPORTED),
-                ceiling: Some(reported * COMPACTS / REPORTED),
+                window: Some(window(reported)),
+                ceiling: Some(ceiling(reported)),
                 ..Reading::reported(0, None)
             }));
         }
@@ -141,8 +162,8 @@ impl Codex {
         io.events.push(AgentEvent::UsageRead(Reading {
             scope,
             call,
-            window: reported.map(|w| w * 100 / REPORTED),
-            ceiling: reported.map(|w| w * COMPACTS / REPORTED),
+            window: reported.map(window),
+            ceiling: reported.map(ceiling),
             ..Reading::exact(input.saturating_sub(cached), cached, 0, count("outputTokens"))
         }));
     }
