@@ -1,8 +1,9 @@
-//! What contributors run: `cargo xtask test`, `agents`, `bench`, `gen`.
+//! What contributors run: `cargo xtask test`, `agents`, `bench`, `fuzz`, `gen`.
 
 mod agents;
 mod bench;
 mod edges;
+mod fuzz;
 mod generate;
 mod shell;
 mod test;
@@ -18,6 +19,8 @@ const HELP: &str = "cargo xtask COMMAND
   test           everything that CI checks: format, lints, edges, generated files, all tests
   agents         the real agents that the tests drive, at pinned versions, into target/agents
   bench          what segue costs, as a table
+  fuzz [TARGET] [--seconds N]
+                 every decoder with bytes that nobody wrote, 60 seconds each
   gen [--check]  write docs/schema and docs/reference, or say that they are out of date
 ";
 
@@ -28,6 +31,7 @@ fn main() -> ExitCode {
         ["test"] => test::test(),
         ["agents"] => agents::agents(),
         ["bench"] => bench::bench(),
+        ["fuzz", rest @ ..] => fuzz::fuzz(rest),
         ["gen"] => generate::generate(false),
         ["gen", "--check"] => generate::generate(true),
         _ => Err(HELP.into()),

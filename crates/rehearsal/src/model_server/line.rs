@@ -82,8 +82,8 @@ fn send(shared: &Shared, writer: &mut TcpStream, reply: &Reply) -> io::Result<bo
     Ok(true)
 }
 
-// At least three parts, so that the middle lies behind the head.
-fn parts(reply: &Reply) -> Vec<Vec<u8>> {
+/// The bytes of a reply: at least three parts, so that the middle lies behind the head.
+pub(super) fn parts(reply: &Reply) -> Vec<Vec<u8>> {
     match &reply.body {
         Body::Json(value) => {
             let bytes = value.to_string().into_bytes();

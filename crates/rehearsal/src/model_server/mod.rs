@@ -20,6 +20,7 @@ mod gemini;
 mod hands;
 mod http;
 mod line;
+mod offline;
 mod openai;
 mod refusal;
 mod reply;
@@ -34,6 +35,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
+pub use offline::converse;
 pub use script::ServerScript;
 pub use truth::TruthLine;
 

@@ -5,6 +5,7 @@
 
 pub(crate) mod builtin;
 pub(crate) mod key;
+pub(crate) mod layers;
 pub(crate) mod origin;
 pub(crate) mod problem;
 pub(crate) mod settings;
@@ -15,7 +16,6 @@ mod defaults;
 mod env;
 mod file;
 mod flags;
-mod layers;
 mod lists;
 mod policy;
 mod read;

@@ -1,0 +1,123 @@
+//! Every decoder of segue as a function of bytes, with what must hold whatever the bytes are.
+//!
+//! [`TARGETS`] is the list; a new decoder is one line in it. What runs them is elsewhere: libFuzzer, the plain runner
+//! of [`plain`], or a test that goes through the seeds.
+
+pub mod corpus;
+pub mod plain;
+
+mod records;
+mod seeds;
+mod texts;
+mod wire;
+
+// The program's own reader, which is not part of a library.
+#[expect(unused_imports, reason = "only its reading of files is called here")]
+#[cfg_attr(not(test), expect(dead_code, reason = "only its reading of files is called here"))]
+#[path = "../../crates/segue/src/config/mod.rs"]
+mod config;
+
+use segue_agents::Adapter;
+use segue_agents::acp::Acp;
+use segue_agents::claude::{self, Claude};
+use segue_agents::codex::{self, Codex, CodexExec};
+use segue_agents::command::Command;
+use segue_agents::gemini::{self, Gemini};
+
+/// One decoder.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// Its name on the command line.
+    pub name: &'static str,
+    how: How,
+    /// The folders of recordings that its seeds are made of, by the beginning of their names.
+    cassettes: &'static str,
+    seeds: &'static [&'static str],
+}
+
+#[derive(Debug, Clone, Copy)]
+enum How {
+    Adapter(fn() -> Box<dyn Adapter>),
+    Bytes(fn(&[u8])),
+}
+
+impl Target {
+    /// Gives the decoder these bytes.
+    ///
+    /// # Panics
+    /// Something that must hold does not.
+    pub fn run(&self, data: &[u8]) {
+        match self.how {
+            How::Adapter(make) => wire::check(make, data),
+            How::Bytes(check) => check(data),
+        }
+    }
+}
+
+const fn adapter(
+    name: &'static str,
+    make: fn() -> Box<dyn Adapter>,
+    cassettes: &'static str,
+    seeds: &'static [&'static str],
+) -> Target {
+    Target { name, how: How::Adapter(make), cassettes, seeds }
+}
+
+const fn bytes(name: &'static str, check: fn(&[u8]), seeds: &'static [&'static str]) -> Target {
+    Target { name, how: How::Bytes(check), cassettes: "", seeds }
+}
+
+/// Every decoder. In the bytes of an adapter, a line that begins with `~` is one of the file that is read along.
+pub const TARGETS: &[Target] = &[
+    adapter("acp", || Box::new(Acp::new("/w", None)), "acp", seeds::ACP),
+    adapter("acp-load", || Box::new(Acp::new("/w", Some("old".to_owned()))), "acp", seeds::ACP),
+    adapter("claude", || Box::new(Claude::new(claude_options())), "claude", &[]),
+    adapter("codex", || Box::new(Codex::new(codex_options())), "codex", &[]),
+    adapter("codex-exec", || Box::new(CodexExec::new(None, false)), "exec", seeds::CODEX_EXEC),
+    adapter("gemini", || Box::new(Gemini::new(gemini_options())), "gemini", seeds::GEMINI),
+    adapter("command", || Box::new(Command::default()), "claude", &[]),
+    bytes("lines", texts::lines, seeds::TEXTS),
+    bytes("classify", texts::classify, seeds::ERRORS),
+    bytes("checkpoint", texts::checkpoint, seeds::ANSWERS),
+    bytes("plan", texts::plan, seeds::PLANS),
+    bytes("config", texts::config, seeds::CONFIGS),
+    bytes("records", records::check, seeds::RECORDS),
+    bytes("model-server", texts::model_server, seeds::REQUESTS),
+];
+
+/// The decoder of that name.
+pub fn find(name: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.name == name)
+}
+
+fn claude_options() -> claude::Options {
+    claude::Options {
+        conversation: "c1".to_owned(),
+        resume: false,
+        model: None,
+        permission: claude::Permission::Ask,
+        no_compaction: true,
+        brake: Some("segue hook after-tool".to_owned()),
+        archive: None,
+    }
+}
+
+fn codex_options() -> codex::Options {
+    codex::Options {
+        cwd: "/work/tree".to_owned(),
+        resume: None,
+        model: None,
+        bypass: false,
+        compaction_guard: Some("'/usr/bin/segue' hook before-compaction".to_owned()),
+    }
+}
+
+fn gemini_options() -> gemini::Options {
+    gemini::Options {
+        cwd: "/w".to_owned(),
+        model: None,
+        bypass: false,
+        brake: Some("segue hook before-model".to_owned()),
+        settings: "/w/s.json".to_owned(),
+    }
+}
