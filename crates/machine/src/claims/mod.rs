@@ -3,13 +3,19 @@
 //! [`claims`] reads an agent's words, [`judge`] holds each claim against [`Evidence`] that did not come from the agent,
 //! and [`strike`] takes what is not so out of the words. Nothing here looks at the world: evidence is handed in.
 
+mod checks;
+mod commits;
 mod evidence;
+mod files;
 mod judge;
 mod lookup;
+mod paths;
 mod read;
 mod section;
 mod strike;
 mod units;
+mod verbs;
+mod words;
 
 use serde::{Deserialize, Serialize};
 
@@ -125,3 +131,7 @@ impl ClaimKind {
         matches!(self, Self::File { .. } | Self::TestsPass { .. } | Self::Committed { .. })
     }
 }
+
+#[cfg(test)]
+#[path = "claims_tests.rs"]
+mod tests;

@@ -1,7 +1,11 @@
 //! From an agent's text to claims: each sentence is read for files, checks and commits, and by its section.
 
+use super::checks::{Says, checks};
+use super::commits::commits;
+use super::files::{Above, files};
 use super::section::{Section, section};
 use super::units::{Unit, units};
+use super::words::{Hedge, Token, beside_the_point, hedge, tokens};
 use super::{Claim, ClaimKind};
 use crate::checkpoint::parse;
 
@@ -17,28 +21,160 @@ pub fn claims(text: &str) -> Vec<Claim> {
     found
 }
 
-// The line before a list says what the list is; a line that says nothing leaves it to the heading.
-fn below(unit: &Unit) -> Section {
-    let of = |title: &Option<String>| title.as_deref().map_or(Section::Other, section);
-    let lead = of(&unit.lead);
-    if lead == Section::Other { of(&unit.heading) } else { lead }
-}
-
-fn kinds(unit: &Unit) -> Vec<ClaimKind> {
-    match below(unit) {
-        Section::Done | Section::Files(_) | Section::Commits | Section::Checks => vec![ClaimKind::Done],
-        Section::Remaining => vec![ClaimKind::Remaining],
-        Section::Decisions => vec![ClaimKind::Decision],
-        Section::Constraints => vec![ClaimKind::Constraint],
-        Section::DeadEnds => vec![ClaimKind::DeadEnd],
-        Section::DoNotRedo => vec![ClaimKind::DoNotRedo],
-        Section::Failures => vec![ClaimKind::Failure],
-        Section::Rules => vec![ClaimKind::Rule],
-        Section::Talk | Section::Other => Vec::new(),
-    }
-}
-
 /// Every sentence of a text that is not code or quotation, as said.
 pub(crate) fn sentences(text: &str) -> Vec<String> {
     units(text).into_iter().map(|u| u.text).collect()
+}
+
+fn kinds(unit: &Unit) -> Vec<ClaimKind> {
+    let tokens = tokens(&unit.text);
+    let section = below(unit, &tokens);
+    if unit.text.ends_with(':') || is_none(&unit.text) {
+        return Vec::new();
+    }
+    let mut found = match section {
+        Section::Done | Section::Files(_) | Section::Commits | Section::Checks => {
+            finished(unit, &tokens, section)
+        }
+        Section::DoNotRedo | Section::Decisions | Section::Other => checkable(unit, &tokens, section),
+        Section::Remaining
+        | Section::Constraints
+        | Section::DeadEnds
+        | Section::Failures
+        | Section::Rules
+        | Section::Talk => Vec::new(),
+    };
+    found.extend(of_section(&unit.text, &tokens, section, !found.is_empty()));
+    found
+}
+
+// The words before a colon, then the line before the list, then the heading say what a sentence is part of; a box or
+// a tick before it says more than any of them.
+fn below(unit: &Unit, tokens: &[Token]) -> Section {
+    let of = |title: Option<&str>| title.map_or(Section::Other, section);
+    let label =
+        unit.text.split_once(':').filter(|(l, rest)| l.split(' ').count() <= 3 && rest.starts_with(' '));
+    let label = of(label.map(|(l, _)| l).filter(|l| !l.contains(['.', '/', '`'])));
+    let lead = of(unit.lead.as_deref());
+    let heading = of(unit.heading.as_deref());
+    let above = if lead == Section::Other { heading } else { lead };
+    let ended = matches!(tokens, [.., Token::Mark(_), last] | [.., Token::Mark(_), last, Token::Mark(')')]
+        if last.is(&["done", "completed", "finished", "✅", "✓"]));
+    let first = tokens.first();
+    match unit.ticked {
+        Some(true) => return Section::Done,
+        Some(false) => return Section::Remaining,
+        None => {}
+    }
+    if first.is_some_and(|t| t.is(&["❌", "⬜", "🔲", "⏳", "🚧"])) {
+        return Section::Remaining;
+    }
+    if first.is_some_and(|t| t.is(&["✅", "✓", "✔", "☑", "✔️", "☑️"]))
+        || (above == Section::Remaining && ended)
+    {
+        return Section::Done;
+    }
+    let told = matches!(
+        above,
+        Section::Other | Section::Done | Section::Checks | Section::Files(_) | Section::Commits
+    );
+    if told && label != Section::Other { label } else { above }
+}
+
+fn is_none(text: &str) -> bool {
+    let word = text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    matches!(
+        word.as_str(),
+        "none" | "nothing" | "n/a" | "none yet" | "nothing yet" | "none so far" | "empty" | ""
+    )
+}
+
+fn checkable(unit: &Unit, tokens: &[Token], section: Section) -> Vec<ClaimKind> {
+    if beside_the_point(&unit.text, tokens) {
+        return Vec::new();
+    }
+    let done = section == Section::Done || unit.ticked == Some(true);
+    let listed = if let Section::Files(change) = section { Some(change) } else { None };
+    let mut found = commits(&unit.text, tokens, section == Section::Commits);
+    found.extend(files(tokens, Above { done: done || listed.is_some(), files: listed }));
+    match checks(tokens, section == Section::Checks) {
+        Says::Pass(kind) => found.push(kind),
+        Says::Fail => found.push(ClaimKind::Failure),
+        Says::Nothing => {}
+    }
+    found
+}
+
+fn finished(unit: &Unit, tokens: &[Token], section: Section) -> Vec<ClaimKind> {
+    let mut found = checkable(unit, tokens, section);
+    if found.is_empty() {
+        let hedges: Vec<Hedge> = (0..tokens.len()).filter_map(|at| hedge(tokens, at)).collect();
+        let put_off = tokens.first().is_some_and(|t| t.is(&["todo"]))
+            || hedges.first() == Some(&Hedge::Later) && hedge_opens(tokens)
+            || unit.text.to_lowercase().contains("not done")
+            || unit.text.to_lowercase().contains("not yet");
+        found.push(if put_off { ClaimKind::Remaining } else { ClaimKind::Done });
+    }
+    found
+}
+
+fn hedge_opens(tokens: &[Token]) -> bool {
+    (0..tokens.len().min(3)).any(|at| hedge(tokens, at) == Some(Hedge::Later))
+}
+
+fn of_section(text: &str, tokens: &[Token], section: Section, told: bool) -> Option<ClaimKind> {
+    let low = text.to_lowercase();
+    let has = |phrases: &[&str]| phrases.iter().any(|p| low.contains(p));
+    let dead = has(&[
+        "dead end",
+        "does not work",
+        "doesn't work",
+        "did not work",
+        "didn't work",
+        "do not try",
+        "don't try",
+        "ruled out",
+    ]) || (has(&["tried "])
+        && has(&["fail", "but ", "too slow", "broke", "no good", "in vain", "without success"]));
+    match section {
+        Section::Done | Section::Files(_) | Section::Commits | Section::Checks | Section::Talk => None,
+        Section::Remaining => Some(ClaimKind::Remaining),
+        Section::Constraints => Some(ClaimKind::Constraint),
+        Section::DeadEnds => Some(ClaimKind::DeadEnd),
+        Section::Failures => Some(ClaimKind::Failure),
+        Section::Rules => Some(ClaimKind::Rule),
+        Section::DoNotRedo if dead => Some(ClaimKind::DeadEnd),
+        Section::DoNotRedo => Some(ClaimKind::DoNotRedo),
+        Section::Decisions if dead => Some(ClaimKind::DeadEnd),
+        Section::Decisions if binds(tokens) => Some(ClaimKind::Constraint),
+        Section::Decisions => Some(ClaimKind::Decision),
+        Section::Other if told || text.ends_with('?') => None,
+        Section::Other if dead => Some(ClaimKind::DeadEnd),
+        Section::Other
+            if has(&["decided", "decision", "we chose", "i chose", "opted for", "we settled on"]) =>
+        {
+            Some(ClaimKind::Decision)
+        }
+        Section::Other
+            if has(&[
+                "still need",
+                "still to ",
+                "remains to",
+                "left to do",
+                "todo",
+                "next step",
+                "not yet ",
+                "yet to be",
+            ]) =>
+        {
+            Some(ClaimKind::Remaining)
+        }
+        Section::Other if has(&["constraint"]) || binds(tokens) => Some(ClaimKind::Constraint),
+        Section::Other => None,
+    }
+}
+
+fn binds(tokens: &[Token]) -> bool {
+    tokens.iter().any(|t| t.is(&["must", "never", "always", "mustn't", "forbidden", "mandatory"]))
+        || tokens.windows(2).any(|w| w[0].is(&["may", "at"]) && w[1].is(&["not", "most", "least"]))
 }

@@ -1,0 +1,179 @@
+//! Reading, judging and striking, each by small examples.
+
+use super::*;
+
+fn all(text: &str) -> Vec<ClaimKind> {
+    claims(text).into_iter().map(|c| c.kind).collect()
+}
+
+fn file(path: &str, change: Change) -> ClaimKind {
+    ClaimKind::File { path: path.to_owned(), change }
+}
+
+fn world() -> Evidence {
+    let list = |paths: &[&str]| paths.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>();
+    Evidence {
+        created: list(&["src/new.rs", "src/x/mod.rs"]),
+        modified: list(&["src/changed.rs"]),
+        deleted: list(&["src/gone.rs"]),
+        tree: list(&[
+            "src/new.rs",
+            "src/x/mod.rs",
+            "src/changed.rs",
+            "src/same.rs",
+            "a/mod.rs",
+            "b/twin.rs",
+            "c/twin.rs",
+        ]),
+        ignored: list(&["target/out.txt"]),
+        root: Some("/w/repo".to_owned()),
+        commits: vec![("abcdef1234567890".to_owned(), "parser: first part".to_owned())],
+        dirty: true,
+        git: true,
+        ..Evidence::default()
+    }
+}
+
+fn found(text: &str, evidence: &Evidence) -> Vec<Finding> {
+    judge(claims(text), evidence).into_iter().map(|j| j.finding).collect()
+}
+
+#[test]
+fn one_sentence_may_name_several_files_in_several_ways() {
+    assert_eq!(
+        all("I created src/a.rs, `src/b.rs` and c.rs, and removed d.rs but did not touch e.rs."),
+        [
+            file("src/a.rs", Change::Created),
+            file("src/b.rs", Change::Created),
+            file("c.rs", Change::Created),
+            file("d.rs", Change::Deleted)
+        ]
+    );
+    assert_eq!(
+        all("Renamed src/a.rs to src/b.rs."),
+        [file("src/a.rs", Change::Deleted), file("src/b.rs", Change::Touched)]
+    );
+    assert_eq!(all("I created the following files:\n- src/a.rs\n- src/b.rs").len(), 2);
+}
+
+#[test]
+fn sections_say_what_their_items_are() {
+    let text = "## Completed Work\n- [x] the parser\n- [ ] the printer\n## Remaining Tasks\n- the tests\n## Do Not Redo\n\
+        - mmap: tried it, does not work\n- the layout\n## Key Decisions\n- SQLite for the journal\n- lines must stay below 80\n\
+        ## Known issues\n- test_empty fails\n## Rules\n- never push\n";
+    assert_eq!(
+        all(text),
+        [
+            ClaimKind::Done,
+            ClaimKind::Remaining,
+            ClaimKind::Remaining,
+            ClaimKind::DeadEnd,
+            ClaimKind::DoNotRedo,
+            ClaimKind::Decision,
+            ClaimKind::Constraint,
+            ClaimKind::Failure,
+            ClaimKind::Rule
+        ]
+    );
+}
+
+#[test]
+fn files_are_held_against_git() {
+    use Finding::{Confirmed, Contradicted, Unknown};
+    for (text, finding) in [
+        ("Created new.rs.", Confirmed),
+        ("Created src/changed.rs.", Confirmed),
+        ("Modified src/same.rs.", Contradicted),
+        ("Modified same.rs.", Contradicted),
+        ("Deleted src/gone.rs.", Confirmed),
+        ("Deleted same.rs.", Contradicted),
+        ("Deleted never.rs.", Unknown),
+        ("Updated twin.rs.", Unknown),
+        ("Updated b/twin.rs.", Contradicted),
+        ("Created mod.rs.", Confirmed),
+        ("Created /tmp/x.rs.", Unknown),
+        ("Created /w/repo/src/new.rs.", Confirmed),
+        ("Created /w/repo/src/nope.rs.", Contradicted),
+        ("Wrote target/out.txt.", Unknown),
+        ("Created the folder src/x/.", Confirmed),
+        ("Created the folder src/y/.", Contradicted),
+    ] {
+        assert_eq!(found(text, &world()), [finding], "{text}");
+        let blind = Evidence { git: false, ..world() };
+        assert_eq!(found(text, &blind), [Unknown], "{text}");
+    }
+}
+
+#[test]
+fn a_stale_or_missing_gate_settles_nothing_and_would_be_worth_a_run() {
+    let gate = |passed, stale| GateFact {
+        name: "tests".to_owned(),
+        passed,
+        stale,
+        exit: Some(1),
+        ..GateFact::default()
+    };
+    let with = |gates: Vec<GateFact>| judge(claims("All tests pass."), &Evidence { gates, ..world() });
+    for (gates, finding) in [
+        (vec![], Finding::Unknown),
+        (vec![gate(true, true)], Finding::Unknown),
+        (vec![gate(false, true)], Finding::Unknown),
+        (vec![gate(true, false)], Finding::Confirmed),
+        (vec![gate(false, false)], Finding::Contradicted),
+    ] {
+        let judged = with(gates);
+        assert_eq!(judged.iter().map(|j| j.finding).collect::<Vec<_>>(), [finding]);
+        assert!(wants_gate(&judged[0].claim));
+    }
+    assert_eq!(with(vec![gate(false, false)])[0].evidence, "gate tests: red (exit 1)");
+}
+
+#[test]
+fn one_test_may_pass_while_the_gate_is_red() {
+    let red = |tail: &str| Evidence {
+        gates: vec![GateFact {
+            name: "tests".to_owned(),
+            tail: tail.to_owned(),
+            exit: Some(101),
+            ..GateFact::default()
+        }],
+        ..world()
+    };
+    assert_eq!(found("test_empty passes.", &red("test test_other ... FAILED")), [Finding::Unknown]);
+    assert_eq!(found("test_empty passes.", &red("test test_empty ... FAILED")), [Finding::Contradicted]);
+}
+
+#[test]
+fn commits_are_held_against_the_log() {
+    let clean = Evidence { dirty: false, ..world() };
+    assert_eq!(found("Committed as abcdef1.", &world()), [Finding::Confirmed]);
+    assert_eq!(found("Committed as abcdef9.", &world()), [Finding::Contradicted]);
+    assert_eq!(found("Committed everything.", &world()), [Finding::Contradicted]);
+    assert_eq!(found("Committed everything.", &clean), [Finding::Confirmed]);
+    assert_eq!(found("Committed \"parser: first part\".", &clean), [Finding::Confirmed]);
+    assert_eq!(found("Committed \"printer: all of it\".", &clean), [Finding::Contradicted]);
+    assert_eq!(found("Pushed the commit to origin.", &clean), [Finding::Unknown]);
+}
+
+#[test]
+fn only_what_is_not_so_is_struck_and_what_is_true_beside_it_is_restated() {
+    let text = "## Completed Work\n- Created src/new.rs.  It   is fast.\n- Created src/nope.rs\n  with the lexer\n- Created src/new.rs and src/nope.rs\n\
+        - Pushed to origin\n\nProse: {{ kept }}. I wrote src/lie.rs. It works.\n";
+    let judged = judge(claims(text), &world());
+    assert_eq!(
+        strike(text, &judged),
+        "## Completed Work\n- Created src/new.rs.  It   is fast.\n- `src/new.rs` created.\n- Pushed to origin (unverified)\n\n\
+        Prose: {{ kept }}. It works."
+    );
+    assert_eq!(count(&judged).contradicted, 3);
+}
+
+#[test]
+fn many_changed_files_are_looked_through_once() {
+    let created: Vec<String> = (0..10_000).map(|n| format!("src/m{}/f{n}.rs", n % 100)).collect();
+    let evidence = Evidence { git: true, tree: created.clone(), created, ..Evidence::default() };
+    assert_eq!(
+        found("Created f9999.rs and f10000.rs.", &evidence),
+        [Finding::Confirmed, Finding::Contradicted]
+    );
+}

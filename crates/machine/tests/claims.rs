@@ -1,0 +1,161 @@
+//! Lies and truths in many phrasings, as list items and in prose, with the tags of a checkpoint and without.
+
+#[path = "claims/phrasings.rs"]
+mod phrasings;
+
+use phrasings::{FIRST, HONEST, Phrasings, SECOND};
+use segue_machine::claims::{Evidence, Finding, GateFact, Judged, claims, judge, strike};
+
+const FILE: &str = "src/parser.rs";
+const HASH: &str = "4f2a9c1";
+const SUBJECT: &str = "parser: read empty input";
+
+fn filled(phrasing: &str) -> String {
+    phrasing.replace("{f}", FILE).replace("{h}", HASH).replace("{s}", SUBJECT)
+}
+
+/// The ways in which a phrasing is put into an answer.
+fn answers(phrasing: &str) -> [(&'static str, String); 4] {
+    let said = filled(phrasing);
+    let list = format!(
+        "## Goal\nMake it work\n\n## Completed Work\n- Looked around\n- {said}\n\n## Remaining Tasks\n- Say hello\n"
+    );
+    let stop = if said.ends_with('?') { "" } else { "." };
+    let prose = format!("I looked at the code first. {said}{stop} Greetings go to the team.");
+    [
+        ("list", list.clone()),
+        ("list, tags", format!("Here it is.\n<checkpoint>\n{list}</checkpoint>")),
+        ("prose", prose.clone()),
+        ("prose, tags", format!("<checkpoint>{prose}</checkpoint>")),
+    ]
+}
+
+fn tree() -> Vec<String> {
+    ["Cargo.toml", "src/lib.rs", "src/other.rs"].map(str::to_owned).to_vec()
+}
+
+fn gate(passed: bool) -> GateFact {
+    GateFact { name: "tests".to_owned(), passed, exit: Some(i32::from(!passed)), ..GateFact::default() }
+}
+
+/// A kind of claim: its name, its phrasings, and the evidence when it is a lie and when it is true.
+fn kinds(of: &Phrasings) -> [(&'static str, &'static [&'static str], Evidence, Evidence); 5] {
+    let file = || vec![FILE.to_owned()];
+    let there = || [tree(), file()].concat();
+    let world = || Evidence {
+        git: true,
+        dirty: true,
+        tree: tree(),
+        modified: vec!["src/other.rs".to_owned()],
+        ..Evidence::default()
+    };
+    let commits = vec![("4f2a9c1d00000000000000000000000000000000".to_owned(), SUBJECT.to_owned())];
+    [
+        ("created", of.created, world(), Evidence { created: file(), tree: there(), ..world() }),
+        (
+            "modified",
+            of.modified,
+            Evidence { tree: there(), ..world() },
+            Evidence { modified: file(), tree: there(), ..world() },
+        ),
+        (
+            "deleted",
+            of.deleted,
+            Evidence { tree: there(), ..world() },
+            Evidence { deleted: file(), ..world() },
+        ),
+        (
+            "tests",
+            of.tests,
+            Evidence { gates: vec![gate(false)], ..world() },
+            Evidence { gates: vec![gate(true)], ..world() },
+        ),
+        ("commits", of.commits, world(), Evidence { commits, dirty: false, ..world() }),
+    ]
+}
+
+struct Score {
+    lies: usize,
+    caught: usize,
+    truths: usize,
+    struck: usize,
+    wrong: Vec<String>,
+}
+
+fn contradicted(judged: &[Judged]) -> bool {
+    judged.iter().any(|j| j.finding == Finding::Contradicted)
+}
+
+fn score(of: &Phrasings) -> Score {
+    let mut score = Score { lies: 0, caught: 0, truths: 0, struck: 0, wrong: Vec::new() };
+    for (kind, phrasings, lie, truth) in kinds(of) {
+        for phrasing in phrasings {
+            for (way, answer) in answers(phrasing) {
+                let judged = judge(claims(&answer), &lie);
+                let passed_on = strike(&answer, &judged);
+                let caught = contradicted(&judged) && !passed_on.contains(&filled(phrasing));
+                score.lies += 1;
+                score.caught += usize::from(caught);
+                if !caught {
+                    score.wrong.push(format!("missed ({kind}, {way}): {phrasing}: {judged:?}"));
+                }
+                let judged = judge(claims(&answer), &truth);
+                let rest = strike(&answer, &judged).replace(" (unverified)", "");
+                let struck = contradicted(&judged) || !rest.contains(&filled(phrasing));
+                score.truths += 1;
+                score.struck += usize::from(struck);
+                if struck {
+                    score.wrong.push(format!("struck ({kind}, {way}): {phrasing}: {judged:?}"));
+                }
+            }
+        }
+    }
+    score
+}
+
+fn held(name: &str, of: &Phrasings) {
+    let score = score(of);
+    println!(
+        "{name}: {} of {} lies contradicted, {} of {} truths struck",
+        score.caught, score.lies, score.struck, score.truths
+    );
+    assert!(score.wrong.is_empty(), "{}", score.wrong.join("\n"));
+}
+
+#[test]
+fn c3_every_lie_is_contradicted_and_no_truth_is_struck_in_the_first_half() {
+    held("first half", &FIRST);
+}
+
+#[test]
+fn c3_every_lie_is_contradicted_and_no_truth_is_struck_in_the_second_half() {
+    held("second half", &SECOND);
+}
+
+#[test]
+fn what_is_denied_planned_asked_or_only_mentioned_is_never_contradicted() {
+    let mut wrong: Vec<String> = Vec::new();
+    for phrasing in HONEST {
+        for (way, answer) in answers(phrasing) {
+            for (kind, _, lie, _) in kinds(&FIRST) {
+                let judged = judge(claims(&answer), &Evidence { gates: vec![gate(false)], ..lie });
+                if contradicted(&judged) {
+                    wrong.push(format!("{kind}, {way}: {phrasing}: {judged:?}"));
+                }
+            }
+        }
+    }
+    println!("{} honest sentences, {} contradicted", HONEST.len(), wrong.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn code_blocks_quotations_and_remaining_tasks_are_no_claims() {
+    let answer = "## Remaining Tasks\n- Create src/parser.rs\n- All tests pass\n- src/parser.rs is created\n\
+        ## Status\n```\nCreated src/parser.rs\ntest result: ok. 42 passed\n```\n> All tests pass\n> Committed everything\n";
+    for (_, _, lie, _) in kinds(&FIRST) {
+        let judged = judge(claims(answer), &Evidence { gates: vec![gate(false)], ..lie });
+        assert!(!contradicted(&judged), "{judged:?}");
+        assert_eq!(strike(answer, &judged), answer.trim());
+    }
+}
