@@ -47,7 +47,7 @@ pub(crate) fn name_around(text: &[u8], at: usize) -> Name {
 pub(crate) fn find(text: &[u8], name: &Name) -> Option<(usize, usize, Telling)> {
     let word = &text[name.start..name.end];
     let telling = telling(word);
-    if telling == Telling::No {
+    if telling == Telling::No || text[..name.start].ends_with(b"[redacted:") {
         return None;
     }
     let capitals = word.iter().all(|b| !b.is_ascii_lowercase());
@@ -127,7 +127,7 @@ fn pair(text: &[u8], at: usize, closed: bool) -> Option<(usize, Tie)> {
         let sign = after_spaces(text, after);
         return matches!(text.get(sign), Some(b':' | b'=')).then_some((sign + 1, Tie::Given));
     }
-    (closed && comma && next < at + 4).then_some((next, Tie::Literal))
+    (closed && comma && next < at + 4).then_some((next, Tie::Listed))
 }
 
 /// `--password value`, "the password is value", "token value", `login me password value`.

@@ -59,7 +59,7 @@ fn card(text: &[u8]) -> bool {
         .enumerate()
         .map(|(i, d)| if i % 2 == 0 { *d } else { d * 2 / 10 + d * 2 % 10 })
         .sum();
-    sum % 10 == 0
+    sum.is_multiple_of(10)
 }
 
 fn iban(text: &[u8]) -> Option<usize> {

@@ -7,7 +7,9 @@ use crate::{
     assignment, command, header, key_block, known,
     names::Telling,
     options::{Options, RedactError},
-    personal, tokens, url,
+    personal,
+    spelling::run,
+    tokens, url,
 };
 
 /// A secret's place and its kind.
@@ -33,6 +35,7 @@ enum Rule {
     Command(usize),
     Email,
     Known(usize),
+    Marker,
 }
 
 const NAME_PARTS: &[&str] = &[
@@ -113,6 +116,7 @@ impl Scanner {
         add(b"authorization", Rule::Authorization);
         add(b"bearer ", Rule::Bearer);
         add(b"cookie", Rule::Cookie);
+        add(b"[redacted:", Rule::Marker);
         if options.emails {
             add(b"@", Rule::Email);
         }
@@ -143,35 +147,40 @@ impl Scanner {
         let mut hits = Vec::new();
         let mut named = 0;
         let mut blocked = 0;
+        let mut markers = Vec::new();
         for found in self.search.find_overlapping_iter(text) {
             let (start, end) = (found.start(), found.end());
             if start < blocked {
                 continue;
             }
-            match self.rules[found.pattern().as_usize()] {
-                Rule::Name if end <= named => {}
-                Rule::Name => {
+            let rule = &self.rules[found.pattern().as_usize()];
+            if let Rule::BlockStart = rule {
+                let parts = key_block::from_start(text, start).unwrap_or_default();
+                blocked = parts.last().map_or(blocked, |(_, end)| *end);
+                hits.extend(parts.into_iter().map(|(start, end)| Hit {
+                    start,
+                    end,
+                    kind: self.kind("private-key"),
+                }));
+            } else if let Rule::Name = rule {
+                if end > named {
                     let name = assignment::name_around(text, start);
                     named = name.end;
-                    if let Some((start, end, telling)) = assignment::find(text, &name) {
-                        hits.push(Hit { start, end, kind: u16::from(telling == Telling::Password) });
-                    }
+                    hits.extend(given(text, &name));
                 }
-                Rule::BlockStart => {
-                    let parts = key_block::from_start(text, start).unwrap_or_default();
-                    blocked = parts.last().map_or(blocked, |(_, end)| *end);
-                    hits.extend(parts.into_iter().map(|(start, end)| Hit {
-                        start,
-                        end,
-                        kind: self.kind("private-key"),
-                    }));
-                }
-                ref rule => hits.extend(self.look(rule, text, start, end)),
+            } else if let Rule::Marker = rule {
+                markers.extend(marker(text, start, end));
+            } else {
+                hits.extend(self.look(rule, text, start, end));
             }
         }
         if self.payment {
             personal::payment(text, |start, end, kind| hits.push(Hit { start, end, kind: self.kind(kind) }));
         }
+        hits.retain(|hit| {
+            let next = markers.partition_point(|(_, end)| *end <= hit.start);
+            markers.get(next).is_none_or(|(start, _)| hit.end <= *start)
+        });
         hits
     }
 
@@ -191,10 +200,21 @@ impl Scanner {
                 let value = &self.values[*i];
                 (text[at..].starts_with(value).then_some((at, at + value.len())), "env-value")
             }
-            Rule::Name | Rule::BlockStart => (None, ""),
+            Rule::Name | Rule::BlockStart | Rule::Marker => (None, ""),
         };
         found.map(|(start, end)| Hit { start, end, kind: self.kind(kind) })
     }
+}
+
+/// What an earlier cleaning put there is left alone.
+fn marker(text: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
+    let size = run(text, end, |b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+    (size > 0 && text.get(end + size) == Some(&b']')).then_some((start, end + size + 1))
+}
+
+fn given(text: &[u8], name: &assignment::Name) -> Option<Hit> {
+    let (start, end, telling) = assignment::find(text, name)?;
+    Some(Hit { start, end, kind: u16::from(telling == Telling::Password) })
 }
 
 /// Finds in order, none touching a character by half, overlapping ones as one with the more telling kind.

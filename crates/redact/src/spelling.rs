@@ -79,7 +79,7 @@ pub(crate) fn distinct(value: &[u8]) -> u32 {
 /// Whether at least two of small letters, capitals and digits are there.
 pub(crate) fn mixed(value: &[u8]) -> bool {
     let classes = [u8::is_ascii_lowercase, u8::is_ascii_uppercase, u8::is_ascii_digit];
-    classes.iter().filter(|class| value.iter().any(|b| class(b))).count() >= 2
+    classes.iter().filter(|class| value.iter().any(class)).count() >= 2
 }
 
 /// Whether `needle`, in small letters, is in `text`, however that is capitalised.

@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// The most bytes that a quoted value is read for.
-const LONGEST_VALUE: usize = 4096;
+const LONGEST_VALUE: usize = 16 * 1024;
 
 /// A value as it stands.
 pub(crate) struct Value {
@@ -28,6 +28,8 @@ pub(crate) enum Tie {
     Beside,
     /// `name("value")`, `name == "value"`.
     Literal,
+    /// `"name", "value"`.
+    Listed,
 }
 
 /// The value at `at`; `bare` values end at white space or punctuation, those of a shell only at white space.
@@ -41,34 +43,35 @@ pub(crate) fn read(text: &[u8], at: usize, tie: Tie) -> Option<Value> {
     if let Some((slashes, mark, start)) = quote(text, from) {
         return Some(Value { start, end: closing(text, start, slashes, mark), quoted: true });
     }
-    if tie == Tie::Literal {
+    if matches!(tie, Tie::Literal | Tie::Listed) {
         return None;
     }
     let end = at + bare(text, at, tie);
     (end > at).then_some(Value { start: at, end, quoted: false })
 }
 
-/// Where a quoted text ends: at the same quote with as many backslashes, at one with fewer, at the end of the line.
+/// Where a quoted text ends: at the same quote with as many backslashes, at one that ends a string of JSON around it, at
+/// the end of the line. A text that is too long has no end and is nothing.
 fn closing(text: &[u8], start: usize, slashes: usize, mark: u8) -> usize {
     let mut at = start;
     let limit = text.len().min(start + LONGEST_VALUE);
     while at < limit {
-        match text[at] {
-            b'\n' | b'\r' => return at,
-            b'\\' => {
-                let here = run(text, at, |b| b == b'\\');
-                let next = text.get(at + here).copied().unwrap_or(0);
-                let ends = next == mark && here <= slashes || next == b'"' && here < slashes;
-                if ends {
-                    return at;
-                }
-                at += here + 1;
-            }
-            b if b == mark && slashes == 0 || b == b'"' && slashes > 0 => return at,
-            _ => at += 1,
+        let here = run(text, at, |b| b == b'\\');
+        let next = text.get(at + here).copied().unwrap_or(b'\n');
+        let same = next == mark && here <= slashes;
+        let around = next == b'"' && (here < slashes || ends_string(text, at + here + 1));
+        if same || around || here == 0 && matches!(next, b'\n' | b'\r') {
+            return at;
         }
+        at += here + 1;
     }
-    limit
+    if limit == text.len() { limit } else { start }
+}
+
+/// Whether what follows a quote is what follows a string in JSON.
+fn ends_string(text: &[u8], at: usize) -> bool {
+    let after = at + run(text, at, |b| b.is_ascii_whitespace());
+    text.get(after).is_none_or(|b| matches!(b, b',' | b':' | b'}' | b']'))
 }
 
 fn bare(text: &[u8], at: usize, tie: Tie) -> usize {
@@ -116,7 +119,7 @@ pub(crate) fn secret(value: &[u8], telling: Telling, quoted: bool, tie: Tie) -> 
         return false;
     }
     let enough = match tie {
-        Tie::Said => random(value),
+        Tie::Said | Tie::Listed => random(value),
         Tie::Beside => value.len() >= 16 && random(value),
         Tie::Given | Tie::Shell | Tie::Literal => true,
     };
@@ -253,7 +256,8 @@ fn code(value: &[u8]) -> bool {
         matches!(value[0], b'$' | b'{' | b'[' | b'&' | b'*' | b'!' | b'|' | b'=' | b'?' | b')' | b'(');
     let name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.');
     let steps = value.iter().all(name) && value.contains(&b'.') && !random(value);
-    call || starts || steps && value.iter().filter(|b| b.is_ascii_digit()).count() < 2
+    let index = value.iter().position(|b| !name(b)).is_some_and(|i| value[i] == b'[');
+    call || starts || index || steps && value.iter().filter(|b| b.is_ascii_digit()).count() < 2
 }
 
 /// Whether a value is a place on a disk or in a network.
