@@ -1,6 +1,7 @@
 //! Planted secrets, and text in which there are none.
 #![expect(clippy::disallowed_methods, reason = "a test reads texts to clean; the crate itself reads nothing")]
 
+mod after;
 mod before;
 mod harmless;
 mod plant;
@@ -155,7 +156,13 @@ fn the_corpus_is_made_the_same_each_time() {
 
 #[test]
 fn c8_planted_secrets_do_not_get_through() {
-    let (caught, report) = recall(before::PLANTS, 1);
+    let (first, one) = recall(before::PLANTS, 1);
+    let (second, two) = recall(after::PLANTS, 1001);
+    let all = before::PLANTS.len() + after::PLANTS.len();
+    let report = format!(
+        "written before the rules\n{one}\nwritten after the rules\n{two}\ntogether {} of {all}",
+        first + second
+    );
     println!("{report}");
-    assert!(caught * 100 >= before::PLANTS.len() * 99, "{report}");
+    assert!(all >= 200 && (first + second) * 100 >= all * 97, "{report}");
 }
