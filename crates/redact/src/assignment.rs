@@ -2,7 +2,7 @@
 
 use crate::{
     names::{Telling, telling},
-    spelling::{after_spaces, quote, run, starts_word},
+    spelling::{after_spaces, escape, quote, run, starts_word},
     values::{Tie, read, secret},
 };
 
@@ -108,7 +108,8 @@ fn block(text: &[u8], at: usize) -> usize {
     if text.get(after) == Some(&b'\n') {
         return after_spaces(text, after + 1);
     }
-    if text[after..].starts_with(b"\\n") { after_spaces(text, after + 2) } else { at }
+    let written = escape(text, after);
+    if written > 0 { after_spaces(text, after + written) } else { at }
 }
 
 /// `{"name": "DB_PASSWORD", "value": "…"}` and `("DB_PASSWORD", "…")`.
@@ -116,9 +117,7 @@ fn pair(text: &[u8], at: usize, closed: bool) -> Option<(usize, Tie)> {
     let mut next = at;
     for _ in 0..4 {
         next += run(text, next, |b| b.is_ascii_whitespace() || b == b',');
-        if text[next..].starts_with(b"\\n") {
-            next += 2;
-        }
+        next += escape(text, next);
     }
     let (label, comma) =
         (quote(text, next).map_or(next, |(_, _, after)| after), next > at && text[at] == b',');

@@ -40,8 +40,7 @@ pub(crate) fn find(command: &Command, text: &[u8], at: usize) -> Option<(usize, 
     let line = &text[at..at + size];
     let line = &line[..line.windows(2).position(|w| w == b"\\n").unwrap_or(line.len())];
     command.flags.iter().find_map(|flag| {
-        let found = line.windows(flag.len()).position(|w| w == flag.as_bytes())?;
-        let mut start = found + flag.len();
+        let mut start = after_flag(line, flag)?;
         let spaces = run(line, start, |b| b == b' ' || b == b'=');
         if command.attached && spaces > 0 {
             return None;
@@ -58,4 +57,20 @@ pub(crate) fn find(command: &Command, text: &[u8], at: usize) -> Option<(usize, 
         let fine = value.len() < 4 || value[0] == b'-' || marked(value) || placeholder(value);
         (!fine).then_some((at + start, at + start + value.len()))
     })
+}
+
+/// The position after a flag; a short one may be the last of several, as in `-su`.
+fn after_flag(line: &[u8], flag: &str) -> Option<usize> {
+    let whole = line.windows(flag.len()).position(|w| w == flag.as_bytes()).map(|at| at + flag.len());
+    let letter = *flag.as_bytes().last()?;
+    let several = || {
+        let mut starts = (0..line.len()).filter(|at| line[*at..].starts_with(b" -"));
+        starts.find_map(|at| {
+            let size = run(line, at + 2, |b| b.is_ascii_alphabetic());
+            let last = at + 1 + size;
+            (size > 1 && size < 6 && line[last] == letter && line.get(last + 1) == Some(&b' '))
+                .then_some(last + 1)
+        })
+    };
+    if flag.len() == 3 { whole.or_else(several) } else { whole }
 }

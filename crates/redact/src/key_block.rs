@@ -1,7 +1,7 @@
 //! Private key blocks, whole or cut off at either end, over lines of a file, of a diff, of a listing with line numbers,
 //! of code, or with `\n` written out. Quotes between lines stay, so that JSON remains JSON.
 
-use crate::spelling::run;
+use crate::spelling::{escape, run};
 
 /// The most bytes of one block.
 const LONGEST: usize = 64 * 1024;
@@ -97,10 +97,7 @@ fn past_line_start(text: &[u8], mut at: usize) -> usize {
     loop {
         let from = at;
         at += run(text, at, |b| b.is_ascii_whitespace());
-        let slashes = run(text, at, |b| b == b'\\');
-        if slashes > 0 && matches!(text.get(at + slashes), Some(b'n' | b'r' | b't')) {
-            at += slashes + 1;
-        }
+        at += escape(text, at);
         if at == from {
             break;
         }
@@ -109,7 +106,8 @@ fn past_line_start(text: &[u8], mut at: usize) -> usize {
                 || b.is_ascii_whitespace()
                 || matches!(b, b'+' | b'|' | b'>' | b'#' | b'*' | b':')
         });
-        let arrow = at + prefix + if text[at + prefix..].starts_with("→".as_bytes()) { 3 } else { 0 };
+        let arrow = at + prefix;
+        let arrow = arrow + if text[arrow..].starts_with("→".as_bytes()) { 3 } else { escape(text, arrow) };
         let minus = usize::from(text.get(arrow) == Some(&b'-') && !text[arrow..].starts_with(b"-----E"));
         let minus = minus + usize::from(text[arrow + minus..].starts_with(b" ") && minus > 0);
         if arrow + minus > at
@@ -153,11 +151,20 @@ fn ends_block(text: &[u8], at: usize) -> bool {
 
 /// The start of the next string literal with more of the block: `…\n" +` and a line end and `"`.
 fn next_literal(text: &[u8], at: usize) -> Option<usize> {
-    let skip = run(text, at, |b| {
-        b.is_ascii_whitespace()
-            || matches!(b, b'"' | b'\'' | b'`' | b'+' | b',' | b'.' | b'\\' | b'(' | b')' | b'&')
-    });
-    let next = at + skip;
-    let quoted = skip > 1 && skip < 64 && matches!(text[next - 1], b'"' | b'\'' | b'`');
-    (quoted && (line_of_body(text, next) >= LINE || text[next..].starts_with(b"-----END"))).then_some(next)
+    let mut next = at;
+    let mut quoted = false;
+    while next < text.len().min(at + 64) {
+        let step = match text[next] {
+            b'"' | b'\'' | b'`' => {
+                quoted = true;
+                1
+            }
+            b'\\' => escape(text, next).max(1),
+            b' ' | b'\t' | b'\r' | b'\n' | b'+' | b',' | b'.' | b'(' | b')' | b'&' => 1,
+            _ => break,
+        };
+        next += step;
+    }
+    let more = || line_of_body(text, next) >= LINE || text[next..].starts_with(b"-----END");
+    (quoted && more()).then_some(next)
 }

@@ -148,7 +148,7 @@ pub(crate) fn telling(name: &[u8]) -> Telling {
         && before.last().is_some_and(|word| capitals || KEY_OF.contains(&word.as_slice()));
     let other = matches!(last.as_slice(), b"credential" | b"credentials" | b"creds")
         || last == b"pat" && !before.is_empty() && capitals
-        || last == b"auth" && (name.starts_with(b"_") || capitals && !before.is_empty())
+        || last == b"auth" && (before.is_empty() || capitals)
         || matches!(last.as_slice(), b"pass" | b"sid") && name.len() == last.len() && capitals
         || last == b"sid" && before.last().is_some_and(|word| word == b"connect")
         || last == b"signature" && before.last().is_some_and(|word| word == b"amz");

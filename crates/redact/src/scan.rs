@@ -46,7 +46,7 @@ const NAME_PARTS: &[&str] = &[
     "key",
     "cred",
     "_pat",
-    "_auth",
+    "auth",
     "sessid",
     "sessionid",
     "mnemonic",

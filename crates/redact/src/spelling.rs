@@ -39,6 +39,13 @@ pub(crate) fn after_spaces(text: &[u8], at: usize) -> usize {
     at + run(text, at, |b| b == b' ' || b == b'\t')
 }
 
+/// The size of a line end or tab that is written out at `at`, however often it is escaped: `\\n`, `\\\\n`.
+pub(crate) fn escape(text: &[u8], at: usize) -> usize {
+    let slashes = run(text, at, |b| b == b'\\');
+    let written = slashes > 0 && matches!(text.get(at + slashes), Some(b'n' | b'r' | b't'));
+    if written { slashes + 1 } else { 0 }
+}
+
 /// A quote at `at`, with the backslashes before it: how many of those, which quote, and the position after it.
 pub(crate) fn quote(text: &[u8], at: usize) -> Option<(usize, u8, usize)> {
     let slashes = run(text, at, |b| b == b'\\');

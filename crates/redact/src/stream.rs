@@ -5,6 +5,8 @@ use crate::{json::decoded, redactor::Redactor};
 
 /// A secret that has no white space in it is seen as a whole if it is no longer than this.
 const LONGEST_TOKEN: usize = 1024;
+/// Lines of base64 are held back as far as this.
+const LONGEST_BLOCK: usize = 8 * 1024;
 /// A secret that has begun is followed this far.
 const LONGEST_OPEN: usize = 32 * 1024;
 /// What stands before a value and tells that it is secret.
@@ -82,10 +84,24 @@ impl Stream {
         self.parts.iter().rev().find(|part| part.from <= from).map(|part| part.line)
     }
 
+    /// Where the last word starts, or the lines of base64 at the end: they may turn out to be the end of a key block.
     fn last_token(&self) -> usize {
         let low = self.text.len().saturating_sub(LONGEST_TOKEN);
         let white = self.text[low..].iter().rposition(u8::is_ascii_whitespace);
-        white.map_or(low, |i| low + i + 1)
+        let mut from = white.map_or(low, |i| low + i + 1);
+        let lowest = self.text.len().saturating_sub(LONGEST_BLOCK);
+        loop {
+            let end = lowest + self.text[lowest..from].trim_ascii_end().len();
+            let size = self.text[lowest..end]
+                .iter()
+                .rev()
+                .take_while(|b| b.is_ascii_alphanumeric() || b"+/=".contains(b))
+                .count();
+            if !(40..=80).contains(&size) {
+                return from;
+            }
+            from = end - size;
+        }
     }
 
     fn forget(&mut self, open: Option<usize>) {

@@ -130,7 +130,7 @@ pub(crate) fn secret(value: &[u8], telling: Telling, quoted: bool, tie: Tie) -> 
             Telling::No => false,
             Telling::Key => value.len() >= 8 && random(value) && !path(value),
             Telling::Password if plain => {
-                value.len() >= 6 && !value.contains(&b' ') && (quoted || tie == Tie::Shell)
+                value.len() >= 6 && !value.contains(&b' ') && (quoted || tie == Tie::Shell || random(value))
             }
             Telling::Password => !path(value) && !prose(value),
         }

@@ -164,5 +164,5 @@ fn c8_planted_secrets_do_not_get_through() {
         first + second
     );
     println!("{report}");
-    assert!(all >= 200 && (first + second) * 100 >= all * 97, "{report}");
+    assert!(all >= 200 && (first + second) * 100 >= all * 99, "{report}");
 }
