@@ -46,20 +46,18 @@ pub(crate) fn name_around(text: &[u8], at: usize) -> Name {
 /// The secret that a name is given, with how telling the name is.
 pub(crate) fn find(text: &[u8], name: &Name) -> Option<(usize, usize, Telling)> {
     let word = &text[name.start..name.end];
-    let telling = telling(word);
-    if telling == Telling::No || text[..name.start].ends_with(b"[redacted:") {
-        return None;
-    }
     let capitals = word.iter().all(|b| !b.is_ascii_lowercase());
     let (at, tie) = tied(text, name, capitals)?;
     let at = after_type(text, after_scheme(text, at));
     let value = read(text, at, tie)?;
-    let mut start = value.start;
-    if value.quoted {
-        start = after_scheme(text, start);
+    let start = if value.quoted { after_scheme(text, value.start) } else { value.start };
+    let given = text.get(start..value.end)?;
+    // What most names are given cannot be a secret: the name itself is looked at last.
+    if given.len() < if tie == Tie::Beside { 16 } else { 4 } || text[..name.start].ends_with(b"[redacted:") {
+        return None;
     }
-    let found = secret(text.get(start..value.end)?, telling, value.quoted, tie);
-    found.then_some((start, value.end, telling))
+    let telling = telling(word);
+    secret(given, telling, value.quoted, tie).then_some((start, value.end, telling))
 }
 
 /// The position of the value and how it is tied to the name.

@@ -60,8 +60,8 @@ pub(crate) fn strings(line: &[u8]) -> Option<Strings> {
                 if kind == b'{' && expects_key {
                     key = (at + 1, end);
                     expects_key = false;
-                } else {
-                    let name = if kind == b'{' { &line[key.0..key.1] } else { b"".as_slice() };
+                } else if kind == b'{' {
+                    let name = &line[key.0..key.1];
                     keep(&mut out, name, Text { path: hash(above, name), start: at + 1, end }, line);
                 }
                 at = end;

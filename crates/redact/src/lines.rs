@@ -25,6 +25,8 @@ const CONTEXT: usize = 1024;
 const QUIET: u64 = 64;
 const MOST_STREAMS: usize = 64;
 const PLAIN: u64 = 0;
+/// The size of the two ends of a string that is looked at for secrets over several lines.
+const END: usize = 1024;
 
 /// Cleans kept output line by line: [`Lines::push`] bytes as they come, [`Lines::finish`] at the end.
 ///
@@ -137,26 +139,52 @@ impl Lines {
         match strings {
             Some(strings) => {
                 for text in &strings.texts {
-                    let raw = || Raw::Json(&bytes[text.start..text.end], text.start);
-                    self.track(text.path, number, raw(), first);
-                    if strings.which != 0 {
-                        self.track(text.path ^ json::hash(strings.which, b"which"), number, raw(), first);
+                    for (start, end) in ends(&bytes, text.start, text.end) {
+                        let raw = Raw::Json(&bytes[start..end], start);
+                        self.part(text.path, strings.which, number, &raw, first, start > text.start);
                     }
                 }
             }
-            None => self.track(PLAIN, number, Raw::Plain(&bytes), first),
+            None => self.track(PLAIN, number, &Raw::Plain(&bytes), first, false),
         }
         let ready = self.ready(self.next.saturating_sub(QUIET));
         self.release(ready, out);
     }
 
-    fn track(&mut self, stream: u64, line: u64, raw: Raw<'_>, first: u64) {
+    /// A part of the text at a path. As long as all parts there belong together there is one stream; once they do not,
+    /// there is one for the path and one for each text.
+    fn part(&mut self, path: u64, which: u64, line: u64, raw: &Raw<'_>, first: u64, fresh: bool) {
+        let own = |which: u64| path ^ json::hash(which, b"which");
+        let mut copy = None;
+        let (new, apart) = match self.streams.get_mut(&path) {
+            None => (true, false),
+            Some(stream) if stream.only == Some(which) => (false, false),
+            Some(stream) => {
+                copy = stream.only.take().map(|old| (own(old), stream.clone()));
+                (false, true)
+            }
+        };
+        self.streams.extend(copy);
+        self.track(path, line, raw, first, fresh);
+        if apart {
+            self.track(own(which), line, raw, first, fresh);
+        }
+        if let Some(stream) = self.streams.get_mut(&path).filter(|_| new) {
+            stream.only = Some(which);
+        }
+    }
+
+    fn track(&mut self, stream: u64, line: u64, raw: &Raw<'_>, first: u64, fresh: bool) {
         if !self.streams.contains_key(&stream) && self.streams.len() >= MOST_STREAMS {
             let oldest = self.streams.iter().min_by_key(|(_, stream)| stream.last).map(|(key, _)| *key);
             oldest.map(|key| self.streams.remove(&key));
         }
         let held = &mut self.held;
-        self.streams.entry(stream).or_default().add(&self.redactor, line, raw, first, |line, edit| {
+        let stream = self.streams.entry(stream).or_default();
+        if fresh {
+            stream.restart();
+        }
+        stream.add(&self.redactor, line, raw, first, |line, edit| {
             let index = usize::try_from(line - first).unwrap_or(usize::MAX);
             if let Some(held) = held.get_mut(index) {
                 held.edits.push(edit);
@@ -225,6 +253,21 @@ impl Lines {
             at = hit.end.min(to);
         }
         out.extend_from_slice(&bytes[at..to]);
+    }
+}
+
+/// Of a long string only the ends can belong to a secret that goes over several lines; the line as a whole is searched
+/// as well. Cut at spaces, which are no part of an escape.
+fn ends(line: &[u8], start: usize, end: usize) -> Vec<(usize, usize)> {
+    let text = &line[start..end];
+    let space =
+        |from: usize| text[from..].iter().take(END / 2).position(|b| *b == b' ').map(|i| start + from + i);
+    if text.len() < 4 * END || text.windows(2).any(|w| w == b"\\u") {
+        return vec![(start, end)];
+    }
+    match (space(END), space(text.len() - END)) {
+        (Some(head), Some(tail)) => vec![(start, head), (tail, end)],
+        _ => vec![(start, end)],
     }
 }
 

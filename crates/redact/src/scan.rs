@@ -23,7 +23,6 @@ pub(crate) struct Hit {
 /// Which rule looks at a literal.
 enum Rule {
     Token(usize),
-    Discord,
     Name,
     Url,
     Oracle,
@@ -108,7 +107,6 @@ impl Scanner {
             .iter()
             .enumerate()
             .for_each(|(i, command)| add(command.name.as_bytes(), Rule::Command(i)));
-        add(b".", Rule::Discord);
         add(b"://", Rule::Url);
         add(b"jdbc:oracle:", Rule::Oracle);
         add(b"-----BEGIN ", Rule::BlockStart);
@@ -174,6 +172,7 @@ impl Scanner {
                 hits.extend(self.look(rule, text, start, end));
             }
         }
+        tokens::discord(text, |start, end| hits.push(Hit { start, end, kind: self.kind("discord-token") }));
         if self.payment {
             personal::payment(text, |start, end, kind| hits.push(Hit { start, end, kind: self.kind(kind) }));
         }
@@ -187,7 +186,6 @@ impl Scanner {
     fn look(&self, rule: &Rule, text: &[u8], at: usize, end: usize) -> Option<Hit> {
         let (found, kind) = match rule {
             Rule::Token(i) => (tokens::find(&tokens::TOKENS[*i], text, at), tokens::TOKENS[*i].kind),
-            Rule::Discord => (tokens::discord(text, at), "discord-token"),
             Rule::Url => (url::find(text, at), "url-password"),
             Rule::Oracle => (url::oracle(text, end), "url-password"),
             Rule::BlockEnd => (key_block::to_end(text, at), "private-key"),

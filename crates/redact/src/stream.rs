@@ -21,6 +21,7 @@ pub(crate) struct Edit {
     pub(crate) kind: Option<u16>,
 }
 
+#[derive(Clone)]
 struct Part {
     line: u64,
     from: usize,
@@ -29,13 +30,15 @@ struct Part {
 }
 
 /// The end of a text so far.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Stream {
     text: Vec<u8>,
     parts: Vec<Part>,
     /// Secrets in `text` whose marker has been given to a line.
     shown: Vec<(usize, usize)>,
     pub(crate) last: u64,
+    /// What all parts have in common that tells them from other texts at the same path.
+    pub(crate) only: Option<u64>,
 }
 
 impl Stream {
@@ -44,7 +47,7 @@ impl Stream {
         &mut self,
         redactor: &Redactor,
         line: u64,
-        raw: Raw<'_>,
+        raw: &Raw<'_>,
         first: u64,
         mut edit: impl FnMut(u64, Edit),
     ) {
@@ -73,6 +76,13 @@ impl Stream {
             .last()
             .filter(|hit| self.text[hit.end..].iter().all(|b| b.is_ascii_whitespace() || *b == b'\\'));
         self.forget(open.map(|hit| hit.start));
+    }
+
+    /// What comes next does not go on from here.
+    pub(crate) fn restart(&mut self) {
+        self.text.clear();
+        self.parts.clear();
+        self.shown.clear();
     }
 
     /// The first line that a secret which is not complete yet may have begun in.

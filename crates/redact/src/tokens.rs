@@ -205,9 +205,27 @@ pub(crate) fn find(token: &Token, text: &[u8], at: usize) -> Option<(usize, usiz
     (start != at || token.prefix.contains('/') || starts_word(text, at)).then_some((start, end))
 }
 
-/// A Discord bot token around the first of its two dots: 23 to 28 characters, 6, and at least 27.
-pub(crate) fn discord(text: &[u8], dot: usize) -> Option<(usize, usize)> {
-    if text.get(dot + 7) != Some(&b'.') || !text[dot + 1..dot + 7].iter().all(|b| Dash.has(*b)) {
+/// Discord's bot tokens have no prefix: 23 to 28 characters, a dot, 6, a dot, and at least 27. The two dots are searched
+/// for in blocks, which takes next to no time.
+pub(crate) fn discord(text: &[u8], mut found: impl FnMut(usize, usize)) {
+    let mut at = 0;
+    while at + 8 < text.len() {
+        let size = (text.len() - at - 7).min(64);
+        let (here, there) = (&text[at..at + size], &text[at + 7..at + 7 + size]);
+        let pairs = here
+            .iter()
+            .zip(there)
+            .fold(0_u8, |any, (a, b)| any | (u8::from(*a == b'.') & u8::from(*b == b'.')));
+        if pairs != 0 {
+            let dots = (at..at + size).filter(|dot| text[*dot] == b'.' && text[dot + 7] == b'.');
+            dots.filter_map(|dot| discord_around(text, dot)).for_each(|(start, end)| found(start, end));
+        }
+        at += size;
+    }
+}
+
+fn discord_around(text: &[u8], dot: usize) -> Option<(usize, usize)> {
+    if !text[dot + 1..dot + 7].iter().all(|b| Dash.has(*b)) {
         return None;
     }
     let first = text[dot.saturating_sub(30)..dot].iter().rev().take_while(|b| Dash.has(**b)).count();

@@ -18,7 +18,7 @@ pub(crate) fn find(text: &[u8], at: usize) -> Option<(usize, usize)> {
         Some(end) => end,
         None if odd_port(&rest[..host]) => {
             let end = rest.iter().position(|b| *b == b'@')?;
-            rest[end..].iter().nth(1).filter(|b| b.is_ascii_alphanumeric() || **b == b'[')?;
+            rest.get(end + 1).filter(|b| b.is_ascii_alphanumeric() || **b == b'[')?;
             end
         }
         None => return None,

@@ -115,7 +115,12 @@ fn starts_pair(rest: &[u8]) -> bool {
 
 /// Whether a value is a secret, given how telling its name is and how it is tied to it.
 pub(crate) fn secret(value: &[u8], telling: Telling, quoted: bool, tie: Tie) -> bool {
-    if value.len() < 4 || marked(value) || placeholder(value) || !quoted && code(value) {
+    if value.len() < 4
+        || telling == Telling::No
+        || marked(value)
+        || placeholder(value)
+        || !quoted && code(value)
+    {
         return false;
     }
     let enough = match tie {

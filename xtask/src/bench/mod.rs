@@ -3,6 +3,7 @@
 mod handoff;
 mod machine;
 mod program;
+mod redact;
 
 use crate::{Outcome, shell};
 
@@ -18,6 +19,7 @@ struct Row {
 pub(crate) fn bench() -> Outcome {
     shell::run("cargo", &["build", "--quiet", "--release", "--package", "segue"])?;
     let mut rows = machine::rows();
+    rows.extend(redact::rows()?);
     rows.extend(program::rows()?);
     rows.extend(handoff::rows()?);
     shell::say("| what | figure | beside | bar |\n|---|---|---|---|");
