@@ -6,6 +6,7 @@ mod before;
 mod harmless;
 mod plant;
 mod properties;
+mod settings;
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
