@@ -3,6 +3,7 @@
 
 mod after;
 mod before;
+mod fresh;
 mod harmless;
 mod plant;
 mod properties;
@@ -159,11 +160,12 @@ fn the_corpus_is_made_the_same_each_time() {
 fn c8_planted_secrets_do_not_get_through() {
     let (first, one) = recall(before::PLANTS, 1);
     let (second, two) = recall(after::PLANTS, 1001);
-    let all = before::PLANTS.len() + after::PLANTS.len();
+    let (third, three) = recall(fresh::PLANTS, 2001);
+    let all = before::PLANTS.len() + after::PLANTS.len() + fresh::PLANTS.len();
+    let caught = first + second + third;
     let report = format!(
-        "written before the rules\n{one}\nwritten after the rules\n{two}\ntogether {} of {all}",
-        first + second
+        "before the rules\n{one}\nafter the rules\n{two}\nafterwards\n{three}\ntogether {caught} of {all}"
     );
     println!("{report}");
-    assert!(all >= 200 && (first + second) * 100 >= all * 99, "{report}");
+    assert!(all >= 200 && caught * 100 >= all * 98, "{report}");
 }
