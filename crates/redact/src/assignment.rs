@@ -48,12 +48,14 @@ pub(crate) fn find(text: &[u8], name: &Name) -> Option<(usize, usize, Telling)> 
     let word = &text[name.start..name.end];
     let capitals = word.iter().all(|b| !b.is_ascii_lowercase());
     let (at, tie) = tied(text, name, capitals)?;
-    let at = after_type(text, after_scheme(text, at));
+    let at = after_type(text, after_scheme(text, after_spaces(text, at + run(text, at, |b| b == b'*'))));
     let value = read(text, at, tie)?;
     let start = if value.quoted { after_scheme(text, value.start) } else { value.start };
     let given = text.get(start..value.end)?;
     // What most names are given cannot be a secret: the name itself is looked at last.
-    if given.len() < if tie == Tie::Beside { 16 } else { 4 } || text[..name.start].ends_with(b"[redacted:") {
+    if given.len() < if tie == Tie::Beside && !value.quoted { 16 } else { 4 }
+        || text[..name.start].ends_with(b"[redacted:")
+    {
         return None;
     }
     let telling = telling(word);
@@ -142,6 +144,12 @@ fn spoken(text: &[u8], name: &Name, at: usize, tight: usize) -> Option<(usize, T
             return Some((at + word.len(), Tie::Said));
         }
     }
+    let mut at = at;
+    if text[at..].starts_with(b"--") {
+        at += run(text, at, |b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'='));
+    } else if text[at..].starts_with(b"| ") {
+        at += 2;
+    }
     Some((at, Tie::Beside))
 }
 
@@ -164,4 +172,20 @@ fn after_type(text: &[u8], at: usize) -> usize {
     let looks =
         size > 1 && size <= 40 && text.get(from + size) == Some(&b'=') && text[from + size - 1] == b' ';
     if looks && text.get(from + size + 1) == Some(&b' ') { from + size + 1 } else { at }
+}
+
+/// The password after SQL's `IDENTIFIED BY ` that ends at `at`.
+pub(crate) fn identified(text: &[u8], at: usize) -> Option<(usize, usize)> {
+    let value = read(text, at, Tie::Literal)?;
+    let given = &text[value.start..value.end];
+    secret(given, Telling::Password, true, Tie::Literal).then_some((value.start, value.end))
+}
+
+/// The signature of an address after its `sig=` that ends at `at`.
+pub(crate) fn signature(text: &[u8], at: usize) -> Option<(usize, usize)> {
+    let before = at.checked_sub(5).and_then(|i| text.get(i));
+    let value = read(text, at, Tie::Given)?;
+    let given = &text[value.start..value.end];
+    let fits = given.len() >= 20 && secret(given, Telling::Key, false, Tie::Given);
+    (matches!(before, Some(b'&' | b'?' | b';')) && fits).then_some((value.start, value.end))
 }

@@ -35,6 +35,8 @@ enum Rule {
     Email,
     Known(usize),
     Marker,
+    Identified,
+    Signature,
 }
 
 const NAME_PARTS: &[&str] = &[
@@ -114,6 +116,8 @@ impl Scanner {
         add(b"authorization", Rule::Authorization);
         add(b"bearer ", Rule::Bearer);
         add(b"cookie", Rule::Cookie);
+        add(b"identified by ", Rule::Identified);
+        add(b"sig=", Rule::Signature);
         add(b"[redacted:", Rule::Marker);
         if options.emails {
             add(b"@", Rule::Email);
@@ -193,6 +197,8 @@ impl Scanner {
             Rule::Bearer => (header::bearer(text, end), "authorization"),
             Rule::Cookie => (header::cookie(text, end, at), "cookie"),
             Rule::Command(i) => (command::find(&command::COMMANDS[*i], text, end), "password"),
+            Rule::Identified => (assignment::identified(text, end), "password"),
+            Rule::Signature => (assignment::signature(text, end), "sas-signature"),
             Rule::Email => (personal::email(text, at), "email"),
             Rule::Known(i) => {
                 let value = &self.values[*i];

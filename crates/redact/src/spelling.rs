@@ -70,8 +70,12 @@ fn wordy(piece: &[u8]) -> bool {
     if rest.len() > 3 || !rest.iter().all(u8::is_ascii_digit) {
         return piece.len() <= 4 && piece.iter().all(u8::is_ascii_digit);
     }
-    let rises = word.windows(2).filter(|w| w[0].is_ascii_lowercase() != w[1].is_ascii_lowercase()).count();
-    word.len() < 12 && rises < 5 || rises * 3 < word.len()
+    let starts = |w: &[u8]| {
+        w[1].is_ascii_uppercase()
+            && (w[0].is_ascii_lowercase() || w.get(2).is_some_and(u8::is_ascii_lowercase))
+    };
+    let words = 1 + (1..word.len()).filter(|i| starts(&word[i - 1..word.len().min(i + 2)])).count();
+    word.len() < 12 || word.len() * 2 >= words * 7
 }
 
 /// How many different bytes there are.

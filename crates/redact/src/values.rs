@@ -125,6 +125,7 @@ pub(crate) fn secret(value: &[u8], telling: Telling, quoted: bool, tie: Tie) -> 
     }
     let enough = match tie {
         Tie::Said | Tie::Listed => random(value),
+        Tie::Beside if quoted && telling == Telling::Password => value.len() >= 6 && !value.contains(&b' '),
         Tie::Beside => value.len() >= 16 && random(value),
         Tie::Given | Tie::Shell | Tie::Literal => true,
     };
@@ -135,7 +136,9 @@ pub(crate) fn secret(value: &[u8], telling: Telling, quoted: bool, tie: Tie) -> 
             Telling::No => false,
             Telling::Key => value.len() >= 8 && random(value) && !path(value),
             Telling::Password if plain => {
-                value.len() >= 6 && !value.contains(&b' ') && (quoted || tie == Tie::Shell || random(value))
+                value.len() >= 6
+                    && !value.contains(&b' ')
+                    && (quoted && tie != Tie::Beside || tie == Tie::Shell || random(value))
             }
             Telling::Password => !path(value) && !prose(value),
         }

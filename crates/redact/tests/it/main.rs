@@ -167,5 +167,5 @@ fn c8_planted_secrets_do_not_get_through() {
         "before the rules\n{one}\nafter the rules\n{two}\nafterwards\n{three}\ntogether {caught} of {all}"
     );
     println!("{report}");
-    assert!(all >= 200 && caught * 100 >= all * 98, "{report}");
+    assert!(all >= 200 && caught * 100 >= all * 99, "{report}");
 }
