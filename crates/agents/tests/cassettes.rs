@@ -12,6 +12,7 @@ mod tape {
 
     use segue_agents::claude::{self, Claude};
     use segue_agents::codex::{self, Codex};
+    use segue_agents::opencode::{self, OpenCode};
     use segue_agents::{Act, Adapter, Io, Lines};
     use serde_json::{Value, json};
 
@@ -86,6 +87,14 @@ mod tape {
                     no_compaction: true,
                     brake: None,
                     archive: None,
+                }));
+            }
+            if self.name.starts_with("opencode") {
+                return Box::new(OpenCode::new(opencode::Options {
+                    resume: None,
+                    model: None,
+                    bypass: true,
+                    no_compaction: true,
                 }));
             }
             Box::new(Codex::new(codex::Options {
@@ -170,7 +179,8 @@ mod tape {
     fn written_as(line: &[u8]) -> Value {
         let message: Value = serde_json::from_slice(line).unwrap();
         let word = |pointer: &str| message.pointer(pointer).and_then(Value::as_str);
-        let words = ["/method", "/type", "/priority", "/request/subtype", "/response/response/behavior"];
+        let words =
+            ["/method", "/path", "/type", "/priority", "/request/subtype", "/response/response/behavior"];
         json!({ "wrote": words.iter().filter_map(|p| word(p)).collect::<Vec<_>>().join(" ") })
     }
 

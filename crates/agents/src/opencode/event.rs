@@ -124,12 +124,17 @@ impl OpenCode {
             ended @ ("completed" | "error") => {
                 let result = if ended == "completed" { &state["output"] } else { &state["error"] };
                 let chars = text_chars(result);
-                self.given += chars;
                 self.tools.remove(id);
                 self.ended.insert(id.to_owned());
                 let failed = state.pointer("/metadata/exit").and_then(Value::as_i64).is_some_and(|e| e != 0);
                 let ok = ended == "completed" && !failed;
-                io.events.push(AgentEvent::ToolEnded { tool: id.to_owned(), title, ok, chars });
+                let event = AgentEvent::ToolEnded { tool: id.to_owned(), title, ok, chars };
+                if self.metered {
+                    self.given += chars;
+                    io.events.push(event);
+                } else {
+                    self.held.push(event);
+                }
             }
             _ => {}
         }
@@ -143,6 +148,8 @@ impl OpenCode {
         let chars_after = if summary { 0 } else { after };
         let reading = Reading { scope, chars_after, ..self.reading(part) };
         io.events.push(AgentEvent::UsageRead(reading));
+        self.metered = true;
+        io.events.append(&mut self.held);
     }
 
     // Sub-agents are sessions of their own: they cost, and fill nothing.

@@ -86,6 +86,10 @@ pub struct OpenCode {
     ended: BTreeSet<String>,
     /// Characters that tools have given back since the step began.
     given: u64,
+    /// A step was read: only then is what tools give back more than a guess without its ground.
+    metered: bool,
+    /// Ends of tools that wait for the first reading.
+    held: Vec<AgentEvent>,
     /// Permission requests and questions that wait for an answer.
     requests: BTreeMap<String, &'static str>,
     cost: f64,
@@ -114,6 +118,8 @@ impl OpenCode {
             tools: BTreeMap::new(),
             ended: BTreeSet::new(),
             given: 0,
+            metered: false,
+            held: Vec::new(),
             requests: BTreeMap::new(),
             cost: 0.0,
         }

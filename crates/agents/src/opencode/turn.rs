@@ -96,6 +96,7 @@ impl OpenCode {
 
     // A turn that was cut off leaves no word about the tools it had begun.
     fn flush_tools(&mut self, io: &mut Io) {
+        io.events.append(&mut self.held);
         for (tool, title) in std::mem::take(&mut self.tools) {
             self.ended.insert(tool.clone());
             io.events.push(AgentEvent::ToolEnded { tool, title, ok: false, chars: 0 });

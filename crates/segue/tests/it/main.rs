@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod bridge;
+#[cfg(test)]
 mod checkpoints;
 #[cfg(test)]
 mod demo;
