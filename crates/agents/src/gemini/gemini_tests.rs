@@ -1,13 +1,13 @@
 use super::*;
 use segue_machine::TurnEnd;
+use serde_json::json;
 
 fn options() -> Options {
     Options {
         cwd: "/w".to_owned(),
         model: Some("gemini-2.5-pro".to_owned()),
         bypass: true,
-        brake: Some("segue hook before-model".to_owned()),
-        settings: "/w/.segue/s.json".to_owned(),
+        brake: Some(Braked { home: "/w/.segue/h".to_owned(), settings: "{}".to_owned() }),
     }
 }
 
@@ -65,7 +65,8 @@ fn t3_an_end_without_the_brake_is_a_completion() {
 fn e6_segues_settings_are_a_file_of_its_own() {
     let extras = Gemini::new(options()).extras();
     assert_eq!(extras.args, ["--acp", "-m", "gemini-2.5-pro", "--yolo"]);
-    assert!(extras.files[0].1.contains("compressionThreshold") && extras.files[0].0 == "/w/.segue/s.json");
+    assert_eq!(extras.files, [("/w/.segue/h/.gemini/settings.json".to_owned(), "{}".to_owned())]);
+    assert!(extras.env.contains(&(HOME.to_owned(), "/w/.segue/h".to_owned())));
     let plain = Gemini::new(Options { brake: None, bypass: false, ..options() }).extras();
     assert!(plain.files.is_empty() && !plain.args.contains(&"--yolo".to_owned()));
 }
@@ -105,4 +106,15 @@ fn a_tool_whose_result_never_shows_up_ends_with_the_next_answer_or_the_turn() {
     gemini.line(&ended("b"), &mut io);
     gemini.line(br#"{"id":3,"result":{"stopReason":"end_turn"}}"#, &mut io);
     assert_eq!(sizes(&io.events), [0, 0]);
+}
+
+#[test]
+fn m8_a_result_that_the_chat_file_shows_first_is_remembered() {
+    let (mut gemini, mut io) = working();
+    let call = json!({ "id": "a", "result": [{ "functionResponse": { "response": { "output": "x".repeat(500) } } }] });
+    gemini
+        .tailed(json!({ "type": "gemini", "id": "m", "toolCalls": [call] }).to_string().as_bytes(), &mut io);
+    assert!(sizes(&io.events).is_empty());
+    gemini.line(&ended("a"), &mut io);
+    assert_eq!(sizes(&io.events), [500]);
 }

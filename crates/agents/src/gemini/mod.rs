@@ -7,10 +7,13 @@
 use std::collections::BTreeMap;
 
 use segue_machine::{AgentEvent, Reading};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::acp::Acp;
 use crate::{Act, Adapter, Extras, Io, Tail, text_chars};
+
+/// The variable that moves its home.
+const HOME: &str = "GEMINI_CLI_HOME";
 
 /// What a conversation is started with.
 #[derive(Debug, Clone)]
@@ -21,9 +24,17 @@ pub struct Options {
     pub model: Option<String>,
     /// Its permission checks are switched off, because the user said so.
     pub bypass: bool,
-    /// The command that its hook runs before each model call, if the brake is wanted.
-    pub brake: Option<String>,
-    /// Where segue's own settings for this run may be written.
+    /// The home that it is given, if the brake is wanted: the user's own, with a hook in its settings that asks segue
+    /// before each model call.
+    pub brake: Option<Braked>,
+}
+
+/// A home with the brake in it.
+#[derive(Debug, Clone)]
+pub struct Braked {
+    /// The folder.
+    pub home: String,
+    /// The settings for it.
     pub settings: String,
 }
 
@@ -35,6 +46,8 @@ pub struct Gemini {
     conversation: Option<String>,
     /// Tools that have ended and whose results the chat file has not shown.
     ended: BTreeMap<String, AgentEvent>,
+    /// The results that it has shown, in characters.
+    results: BTreeMap<String, u64>,
 }
 
 impl Gemini {
@@ -42,7 +55,7 @@ impl Gemini {
     pub fn new(options: Options) -> Self {
         let acp = Acp::new(options.cwd.clone(), None);
         let acp = if options.brake.is_some() { acp.with_brake() } else { acp };
-        Self { options, acp, conversation: None, ended: BTreeMap::new() }
+        Self { options, acp, conversation: None, ended: BTreeMap::new(), results: BTreeMap::new() }
     }
 
     // What the protocol leaves out is known from how the agent was started, or stands in the chat file a moment later.
@@ -50,10 +63,13 @@ impl Gemini {
         for mut event in std::mem::take(&mut io.events) {
             #[expect(clippy::wildcard_enum_match_arm, reason = "every other event goes through as it is")]
             match &mut event {
-                AgentEvent::ToolEnded { tool, chars: 0, .. } => {
-                    self.ended.insert(tool.clone(), event);
-                    continue;
-                }
+                AgentEvent::ToolEnded { tool, chars: chars @ 0, .. } => match self.results.get(tool) {
+                    Some(known) => *chars = *known,
+                    None => {
+                        self.ended.insert(tool.clone(), event);
+                        continue;
+                    }
+                },
                 AgentEvent::Ready { conversation, model, .. } => {
                     self.conversation = Some(conversation.clone());
                     *model = model.take().or_else(|| self.options.model.clone());
@@ -73,23 +89,13 @@ impl Gemini {
     // Its ACP ends a tool without its output; the chat file has it, in a list that grows.
     fn results(&mut self, calls: &Value, io: &mut Io) {
         for call in calls.as_array().into_iter().flatten() {
-            let ended = call["id"].as_str().and_then(|id| self.ended.remove(id));
-            if let Some(AgentEvent::ToolEnded { tool, title, ok, .. }) = ended {
-                let chars = text_chars(&call["result"]);
+            let Some(id) = call["id"].as_str() else { continue };
+            let chars = text_chars(&call["result"]);
+            if let Some(AgentEvent::ToolEnded { tool, title, ok, .. }) = self.ended.remove(id) {
                 io.events.push(AgentEvent::ToolEnded { tool, title, ok, chars });
             }
+            self.results.insert(id.to_owned(), chars);
         }
-    }
-
-    fn settings(&self) -> Option<Value> {
-        let command = self.options.brake.as_ref()?;
-        let hook = json!({ "type": "command", "name": "segue", "command": command, "timeout": 10_000 });
-        Some(json!({
-            // Its own compression is off: the policy may replace the session.
-            "model": { "compressionThreshold": 1 },
-            "hooksConfig": { "enabled": true },
-            "hooks": { "BeforeModel": [{ "matcher": "*", "hooks": [hook] }] },
-        }))
     }
 }
 
@@ -125,13 +131,7 @@ impl Adapter for Gemini {
     fn tail(&self) -> Option<Tail> {
         let id = self.conversation.as_ref()?.get(..8)?;
         let ends_with = format!("-{id}.jsonl");
-        Some(Tail {
-            home: "GEMINI_CLI_HOME",
-            below: ".gemini",
-            fallback: ".gemini",
-            folder: "tmp",
-            ends_with,
-        })
+        Some(Tail { home: HOME, below: ".gemini", fallback: ".gemini", folder: "tmp", ends_with })
     }
 
     fn act(&mut self, act: Act, io: &mut Io) {
@@ -154,9 +154,9 @@ impl Adapter for Gemini {
         // Without this it starts a second process of itself, which outlives the first.
         let mut env = vec![("GEMINI_CLI_NO_RELAUNCH".to_owned(), "true".to_owned())];
         let mut files = Vec::new();
-        if let Some(settings) = self.settings() {
-            env.push(("GEMINI_CLI_SYSTEM_SETTINGS_PATH".to_owned(), self.options.settings.clone()));
-            files.push((self.options.settings.clone(), settings.to_string()));
+        if let Some(Braked { home, settings }) = &self.options.brake {
+            env.push((HOME.to_owned(), home.clone()));
+            files.push((format!("{home}/.gemini/settings.json"), settings.clone()));
         }
         Extras { args, env, files, ..Extras::default() }
     }

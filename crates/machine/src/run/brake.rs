@@ -14,10 +14,11 @@ impl Run {
         }
     }
 
-    // An agent that was asked for a checkpoint or is being replaced need not pay for one more call first.
+    // An agent that was asked for a checkpoint or is being replaced need not pay for one more call first; the call that
+    // makes the checkpoint is the one to be let through.
     fn is_on_its_way_out(&self) -> bool {
         let leaves = matches!(self.taking, Some(Then::Replace(_) | Then::Finish(..)));
-        leaves || self.ask.is_some() || self.ending.is_some()
+        leaves || self.ask.as_ref().is_some_and(|ask| !ask.answering) || self.ending.is_some()
     }
 
     fn meets_the_wall(&mut self, tool: &str, chars: u64) -> bool {

@@ -24,7 +24,7 @@ impl Run {
         if let Some(at) = deadline {
             out.push(Effect::SetTimer { timer: Timer::Ask, at });
         }
-        self.ask = Some(Pending { asked, then, tool_over: false });
+        self.ask = Some(Pending { asked, then, tool_over: false, answering: false });
     }
 
     /// Has segue write the checkpoint, with the agent's answer when there is one.

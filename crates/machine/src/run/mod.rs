@@ -85,6 +85,8 @@ struct Pending {
     then: Then,
     /// The tool that was running, if any, has ended.
     tool_over: bool,
+    /// The agent has stopped its work: what it does from here on is its answer.
+    answering: bool,
 }
 
 /// What follows a checkpoint.

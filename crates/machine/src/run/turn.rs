@@ -38,7 +38,10 @@ impl Run {
         }
         match end {
             TurnEnd::Finished { .. } => self.completed(out),
-            TurnEnd::Cancelled if self.ask.is_some() => self.start_ask_timer(out),
+            TurnEnd::Cancelled if self.ask.is_some() => {
+                self.ask.iter_mut().for_each(|ask| ask.answering = true);
+                self.start_ask_timer(out);
+            }
             TurnEnd::Cancelled if self.unanswered => self.set_doing(Doing::Asked),
             TurnEnd::Cancelled => {
                 self.turn_failed(EndReason::Failed, "the agent cancelled its own turn", out)

@@ -6,6 +6,7 @@ mod book;
 mod child;
 mod effects;
 mod face;
+mod gemini_home;
 mod session;
 mod socket;
 mod tail;

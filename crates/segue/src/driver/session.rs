@@ -13,6 +13,7 @@ use segue_machine::{EndHow, Event};
 
 use super::Driver;
 use super::child::{self, Control, Handle, Launch, News};
+use super::gemini_home::{self, GeminiHome};
 use super::tail::Along;
 use crate::config::{AgentKind, AgentSettings, Permissions, PromptBy};
 use crate::process;
@@ -61,7 +62,7 @@ impl Driver {
         }
     }
 
-    fn adapter(&self, settings: &AgentSettings, conversation: Option<String>) -> Box<dyn Adapter> {
+    fn adapter(&mut self, settings: &AgentSettings, conversation: Option<String>) -> Box<dyn Adapter> {
         let cwd = self.place.store.workdir().display().to_string();
         let replaces = self.machine.view().spec.as_ref().is_some_and(|s| s.policy.replaces());
         let model = settings.spec.model.clone();
@@ -83,12 +84,10 @@ impl Driver {
                 archive: native.then(|| command("archive")).flatten(),
             })),
             AgentKind::Gemini => Box::new(Gemini::new(gemini::Options {
-                settings: self.place.store.run_dir(&self.place.run).join("gemini.json").display().to_string(),
                 cwd,
                 model,
                 bypass,
-                // Gemini CLI reads no settings below /tmp, so there is no hook to wait for.
-                brake: hook("before-model").filter(|_| !self.place.store.workdir().starts_with("/tmp")),
+                brake: hook("before-model").and_then(|hook| self.gemini_brake(settings, &hook)),
             })),
             AgentKind::OpenCode => Box::new(OpenCode::new(opencode::Options {
                 // A conversation that is taken up again may be past its ceiling already: compaction is its only way out.
@@ -105,6 +104,21 @@ impl Driver {
                 bypass,
                 compaction_guard: hook("before-compaction"),
             })),
+        }
+    }
+
+    // Without it the agent is stopped between two tools.
+    fn gemini_brake(&mut self, settings: &AgentSettings, hook: &str) -> Option<gemini::Braked> {
+        let env: Vec<(String, String)> = settings.env.clone().into_iter().collect();
+        match gemini_home::make(&self.place.store.run_dir(&self.place.run), &env) {
+            Ok(GeminiHome { path, settings }) => Some(gemini::Braked {
+                home: path.display().to_string(),
+                settings: gemini_home::with_hook(settings, hook).to_string(),
+            }),
+            Err(error) => {
+                self.face.note(&format!("Gemini CLI is run without the brake: its settings: {error}"));
+                None
+            }
         }
     }
 
@@ -210,7 +224,8 @@ impl Driver {
         if live.along.is_none()
             && let Some(tail) = live.adapter.tail()
         {
-            let env: Vec<(String, String)> = live.agent.env.clone().into_iter().collect();
+            let extras = live.adapter.extras().env.into_iter();
+            let env: Vec<(String, String)> = extras.chain(live.agent.env.clone()).collect();
             live.along = Along::new(&tail, &env);
         }
         let Some(along) = live.along.as_mut() else { return };
@@ -235,6 +250,7 @@ impl Driver {
             News::Gone { exit, orphans } => {
                 self.read_along();
                 self.with_adapter(n, |adapter, io| adapter.exited(exit, io));
+                gemini_home::remove(&self.place.store.run_dir(&self.place.run));
                 self.live = None;
                 self.queue.push_back(Event::SessionExited { session: n, exit, orphans });
             }

@@ -1,7 +1,7 @@
 //! The brake: agents that ask before their next call are stopped before the wall, and only then.
 
 use super::scenario::Scenario;
-use crate::{CheckpointBy, Depth, Effect, Event};
+use crate::{AgentEvent, CheckpointBy, Depth, Effect, Event, TurnEnd};
 
 fn asks(scene: &mut Scenario, tool: &str, chars: u64) {
     let session = scene.view().sessions;
@@ -67,4 +67,15 @@ fn an_agent_that_was_asked_for_a_checkpoint_makes_no_further_call_first() {
     scene.reads(85_000).tool_begins("a").tool_begins("b").tool_ends("a", 20_000);
     asks(&mut scene, "b", 100);
     assert_eq!((stops(&scene), scene.taken()), (vec![true], vec![]));
+}
+
+#[test]
+fn the_call_that_makes_the_checkpoint_is_let_through() {
+    let mut scene = Scenario::new("seamless").hold("ask").start();
+    scene.reads(85_000).tool_begins("a").tool_begins("b").tool_ends("a", 20_000).tool_ends("b", 10);
+    asks(&mut scene, "model call", 0);
+    let session = scene.view().sessions;
+    scene.feed(Event::Agent { session, event: AgentEvent::TurnEnded(TurnEnd::Cancelled) });
+    asks(&mut scene, "model call", 0);
+    assert_eq!((stops(&scene), scene.taken()), (vec![true, false], vec![]));
 }
