@@ -83,6 +83,12 @@ pub(crate) fn agent(name: &str) -> PathBuf {
     found.max().unwrap_or_else(|| panic!("no {name}-VERSION in {}", folder.display()))
 }
 
+/// A program of the machine's own.
+pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
+}
+
 // Past the capture of the test runner, which would keep it back.
 fn show(text: &str) {
     std::io::stdout().lock().write_all(text.as_bytes()).unwrap();

@@ -56,3 +56,18 @@ fn jump_of_codex_past_its_window_is_recovered_in_a_fresh_session() {
         summary("codex, past the server's window", &world, &run);
     });
 }
+
+#[test]
+fn jump_of_gemini_past_the_ceiling_is_caught_by_the_brake() {
+    inside(240, || {
+        let world = World::of(&[("gemini", 45_000)], 24, jumping(45_000, 8, 9, 28_000));
+        let run = world.run("gemini", &[]);
+        run.ends("verified", 0);
+        world.assert_done_once(&run);
+        assert_eq!((world.overflow_answers(), &run.finished()["overflows"]), (0, &0.into()), "{}", run.all());
+        assert!(run.of("session.started").len() >= 2, "{}", run.all());
+        let past = run.of("gauge.read").iter().any(|line| line["percent"].as_f64() > Some(100.0));
+        assert!(past, "nothing passed the ceiling\n{}", run.all());
+        summary("gemini", &world, &run);
+    });
+}

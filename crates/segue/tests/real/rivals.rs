@@ -11,15 +11,27 @@ pub(crate) struct Rival {
     pub(crate) total: Option<u64>,
     /// The sum over all calls of the session so far.
     pub(crate) sum: u64,
-    /// Characters that could be seen so far, 4 to a token.
-    pub(crate) seen: u64,
+    /// Characters that could be seen so far, 4 to a token, where the stream tells to which call they belong.
+    pub(crate) seen: Option<u64>,
 }
 
-/// The figures after each call of a session, from what the agent wrote.
-pub(crate) fn of(agent: &str, output: &str) -> Vec<Rival> {
+/// The figures after each call of a session, from what the agent wrote. `tokens` is what each call was, for agents that
+/// write nothing about their calls.
+pub(crate) fn of(agent: &str, output: &str, tokens: &[u64]) -> Vec<Rival> {
     let mut state = State::default();
+    if agent == "gemini" {
+        tokens.iter().for_each(|tokens| state.call(*tokens));
+        state.calls.iter_mut().for_each(|call| call.seen = None);
+    }
     for line in output.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
-        if agent == "codex" { state.codex(&line) } else { state.claude(&line) }
+        match agent {
+            "codex" => state.codex(&line),
+            "gemini" => state.acp(&line),
+            _ => state.claude(&line),
+        }
+    }
+    if let ("gemini", Some(last)) = (agent, state.calls.last_mut()) {
+        last.seen = Some(state.chars / 4);
     }
     state.calls
 }
@@ -36,7 +48,7 @@ struct State {
 impl State {
     fn call(&mut self, tokens: u64) {
         self.sum += tokens;
-        self.calls.push(Rival { total: None, sum: self.sum, seen: self.chars / 4 });
+        self.calls.push(Rival { total: None, sum: self.sum, seen: Some(self.chars / 4) });
     }
 
     fn total(&mut self, tokens: u64) {
@@ -85,6 +97,20 @@ impl State {
                     ["text", "command", "aggregatedOutput"].map(|key| chars(&item[key])).iter().sum::<u64>();
             }
             _ => {}
+        }
+    }
+}
+
+impl State {
+    // The count at the end of a prompt is the sum over its calls.
+    fn acp(&mut self, line: &Value) {
+        let update = &line["params"]["update"];
+        self.chars += chars(&update["content"]["text"]);
+        let parts = update["content"].as_array().into_iter().flatten();
+        self.chars += parts.map(|part| chars(&part["content"]["text"])).sum::<u64>();
+        let quota = &line["result"]["_meta"]["quota"]["token_count"];
+        if quota.is_object() {
+            self.total(count(&quota["input_tokens"]) + count(&quota["output_tokens"]));
         }
     }
 }

@@ -17,11 +17,14 @@ fn one_long_step() -> ServerScript {
 }
 
 fn stopped(agent: &str, stop: impl FnOnce(&World, u32)) {
-    let world = World::new(6, one_long_step());
+    stopped_in(&World::new(6, one_long_step()), agent, stop);
+}
+
+fn stopped_in(world: &World, agent: &str, stop: impl FnOnce(&World, u32)) {
     let args = ["run", "TASK.md", "--json", "--agent", agent, "--permissions", "bypass"];
     let running = world.launch(&args);
     until(|| world.steps().half_done().contains(&LONG));
-    stop(&world, running.pid());
+    stop(world, running.pid());
     let done = running.wait();
     done.ends("stopped", 130);
 
@@ -63,6 +66,16 @@ fn stop_while_a_tool_runs_of_codex_by_a_signal() {
         stopped("codex", |_, pid| {
             let kill = std::process::Command::new("kill").args(["-INT", &pid.to_string()]).status();
             assert!(kill.unwrap().success());
+        });
+    });
+}
+
+#[test]
+fn stop_while_a_tool_runs_of_gemini_by_segue_stop() {
+    inside(240, || {
+        let world = World::of(&[("gemini", 100_000)], 6, one_long_step());
+        stopped_in(&world, "gemini", |world, _| {
+            assert_eq!(world.segue(&["stop"]).code, Some(0));
         });
     });
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use segue_rehearsal::job::Job;
 use segue_rehearsal::model_server::script::PersonaOptions;
 use segue_rehearsal::model_server::{ModelServer, ServerScript, TruthLine};
+use segue_rehearsal::recipe::{self, Recipe, Setup};
 use segue_rehearsal::step_log::StepLog;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -20,6 +21,8 @@ pub(crate) struct World {
     pub(crate) job: Job,
     server: ModelServer,
     env: Vec<(String, String)>,
+    /// The tables of the agents in `segue.toml`, where they were set up by recipe.
+    agents: String,
 }
 
 /// A program that has ended.
@@ -31,24 +34,10 @@ pub(crate) struct Done {
 }
 
 impl World {
-    /// A job of `steps` steps, a server that follows `script`, and both CLIs on the path with windows of its size.
+    /// A job of `steps` steps, a server that follows `script`, and Claude Code and Codex with windows of its size.
     pub(crate) fn new(steps: u32, script: ServerScript) -> Self {
-        let mut dir = tempfile::tempdir().unwrap();
-        dir.disable_cleanup(std::env::var_os("SEGUE_REAL_KEEP").is_some());
         let window = script.window;
-        let persona = PersonaOptions { step_log: Some(dir.path().join("steps.log")), ..script.persona };
-        let server = ModelServer::start(ServerScript { persona, ..script }).unwrap();
-        let mut world = Self { dir, job: Job { steps }, server, env: Vec::new() };
-        for folder in ["repo", "home/.codex", "tmp", "bin"] {
-            std::fs::create_dir_all(world.root().join(folder)).unwrap();
-        }
-        for name in ["claude", "codex"] {
-            std::os::unix::fs::symlink(inside::agent(name), world.root().join("bin").join(name)).unwrap();
-        }
-        for (name, contents) in world.job.files() {
-            world.write(&name, &contents);
-        }
-        world.write("TASK.md", &world.job.task_text());
+        let mut world = Self::bare(steps, script, &["claude", "codex"]);
         world.configure("");
         world.codex_config(window, "");
         world.set_env("CLAUDE_CODE_MAX_CONTEXT_TOKENS", window.to_string());
@@ -56,13 +45,71 @@ impl World {
         world
     }
 
-    /// Writes `segue.toml`: an unknown model for Claude Code, so that its window can be set, and what the test adds.
+    /// The same with other agents, each set up by its recipe and with this window; no file of the user's is needed.
+    pub(crate) fn of(agents: &[(&str, u64)], steps: u32, script: ServerScript) -> Self {
+        let names: Vec<&str> = agents.iter().map(|(name, _)| *name).collect();
+        let mut world = Self::bare(steps, script, &names);
+        for (name, window) in agents {
+            let recipe = world.recipe(name, *window);
+            for (path, text) in &recipe.files {
+                let path = world.repo().join(path);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, text).unwrap();
+            }
+            world.agents += &agent_table(name, *window, &recipe);
+        }
+        world.configure("");
+        world.commit();
+        world
+    }
+
+    fn bare(steps: u32, script: ServerScript, agents: &[&str]) -> Self {
+        let mut dir = tempfile::tempdir().unwrap();
+        dir.disable_cleanup(std::env::var_os("SEGUE_REAL_KEEP").is_some());
+        let persona = PersonaOptions { step_log: Some(dir.path().join("steps.log")), ..script.persona };
+        let server = ModelServer::start(ServerScript { persona, ..script }).unwrap();
+        let world = Self { dir, job: Job { steps }, server, env: Vec::new(), agents: String::new() };
+        for folder in ["repo", "home/.codex", "tmp", "bin"] {
+            std::fs::create_dir_all(world.root().join(folder)).unwrap();
+        }
+        let link = |from: PathBuf, name: &str| {
+            std::os::unix::fs::symlink(from, world.root().join("bin").join(name)).unwrap();
+        };
+        for name in agents {
+            link(inside::agent(name), name);
+        }
+        if let Some(node) = inside::on_path("node") {
+            link(node, "node");
+        }
+        for (name, contents) in world.job.files() {
+            world.write(&name, &contents);
+        }
+        world.write("TASK.md", &world.job.task_text());
+        world
+    }
+
+    fn recipe(&self, agent: &str, window: u64) -> Recipe {
+        let setup = Setup { url: self.server.url(), window, output: 4_000, patience_ms: 60_000 };
+        let mut recipe = recipe::recipe(agent, &setup).unwrap();
+        // What `--permissions bypass` does for agents that segue has an adapter of their own for.
+        let bypass: &[&str] = match agent {
+            "qwen" => &["--yolo"],
+            "codex-acp" => &["-c", "approval_policy=\"never\"", "-c", "sandbox_mode=\"danger-full-access\""],
+            _ => &[],
+        };
+        recipe.args.extend(bypass.iter().map(ToString::to_string));
+        recipe
+    }
+
+    /// Writes `segue.toml`: the agents, the gate, and what the test adds.
     pub(crate) fn configure(&self, more: &str) {
-        let agent = "[agent.claude]\nmodel = \"scripted-model\"\n";
+        // An unknown model for Claude Code, so that its window can be set.
+        let claude = "[agent.claude]\nmodel = \"scripted-model\"\n";
+        let agents = if self.agents.is_empty() { claude } else { &self.agents };
         let gate = format!("[[gate]]\nname = \"check\"\nrun = {:?}\n", self.job.gate());
         let tables = if more.starts_with('[') { 0 } else { more.find("\n[").map_or(more.len(), |at| at + 1) };
         let (top, tables) = more.split_at(tables);
-        self.write("segue.toml", &format!("{top}\n{agent}\n{gate}\n{tables}"));
+        self.write("segue.toml", &format!("{top}\n{agents}\n{gate}\n{tables}"));
     }
 
     /// Writes the configuration of Codex: the scripted model with this window, and what the test adds on top.
@@ -314,4 +361,21 @@ pub(crate) fn until(mut is_so: impl FnMut() -> bool) {
     while !is_so() {
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+fn agent_table(name: &str, window: u64, recipe: &Recipe) -> String {
+    let model = recipe.model.as_deref().unwrap_or_default();
+    let list: Vec<String> = recipe.args.iter().map(|arg| quoted(arg)).collect();
+    let env: String =
+        recipe.env.iter().map(|(name, value)| format!("{name} = {}\n", quoted(value))).collect();
+    format!(
+        "[agent.{name}]\nmodel = {}\nwindow = {window}\nargs = [{}]\n[agent.{name}.env]\n{env}",
+        quoted(model),
+        list.join(", ")
+    )
+}
+
+// JSON strings are TOML strings.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
 }
