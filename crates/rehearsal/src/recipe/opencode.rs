@@ -20,13 +20,16 @@ pub(super) fn recipe(setup: &Setup) -> Recipe {
         "model": MODEL, "small_model": MODEL, "provider": { "rehearsal": provider },
         "autoupdate": false, "share": "disabled",
     });
+    let config = config.to_string();
     let mut recipe = Recipe::new(&[
-        ("OPENCODE_CONFIG_CONTENT", &config.to_string()),
+        ("OPENCODE_CONFIG_CONTENT", &config),
         ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
         ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
         ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
         ("OPENCODE_DISABLE_SHARE", "1"),
     ]);
     recipe.model = Some(MODEL.to_owned());
+    // For whoever needs that variable for something else: it is laid over the work tree's file, not put in its place.
+    recipe.files.push(("opencode.json".to_owned(), config));
     recipe
 }

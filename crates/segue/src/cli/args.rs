@@ -75,6 +75,8 @@ pub(super) enum Command {
     },
     /// See a task go over four windows, with a scripted agent in a throw-away repository
     Demo(Demo),
+    /// Try your set-up: your real agent and configuration against a scripted model, without a token spent
+    Rehearse(Box<Rehearse>),
     /// From inside a run: leave a note that reaches the next checkpoint
     Progress {
         /// What was done
@@ -241,7 +243,7 @@ impl RunFlags {
 }
 
 /// `segue resume …`
-#[derive(Debug, ClapArgs)]
+#[derive(Debug, Default, ClapArgs)]
 pub(super) struct Resume {
     /// A run, by id or the beginning of it; the latest that can go on when left out
     pub(super) run: Option<String>,
@@ -296,4 +298,40 @@ pub(super) struct Demo {
     /// Make the repository here instead of in a temporary folder
     #[arg(long, value_name = "DIR")]
     pub(super) keep: Option<PathBuf>,
+}
+
+/// `segue rehearse …`
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "The agent's own program and your segue.toml are used as they are; only the model is a stand-in \
+on this machine.\nExit codes: 0 the set-up works, 1 it does not, 2 usage, 130 interrupted. docs/rehearse.md says more."
+)]
+pub(super) struct Rehearse {
+    /// The agent; the configured one when left out, `scripted` for a stand-in that needs no CLI
+    #[arg(long, value_name = "NAME[,NAME]")]
+    pub(super) agent: Option<String>,
+    /// The window of the scripted model: 60k, 200k
+    #[arg(long, value_name = "TOKENS", default_value = "60k")]
+    pub(super) window: String,
+    /// When to hand over, instead of your policy: auto, seamless, observe, loop, staged, phased or native
+    #[arg(long)]
+    pub(super) policy: Option<String>,
+    /// What goes wrong: 429, 429-no-reset, 529, 401, 500, quota, cut, stall, hang or overflow
+    #[arg(long, value_name = "NAME")]
+    pub(super) fault: Option<String>,
+    /// When it goes wrong: start, middle or checkpoint
+    #[arg(long, value_name = "WHEN", default_value = "middle", requires = "fault")]
+    pub(super) when: String,
+    /// How often it goes wrong, or `always`: until the run has stopped; then the run is resumed without it
+    #[arg(long, value_name = "N|always", requires = "fault")]
+    pub(super) times: Option<String>,
+    /// How many steps the job has; together they fill one window
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(super) steps: u32,
+    /// What the agent may do without asking, instead of your setting: deny, bypass, or allow=execute,edit
+    #[arg(long, value_name = "WHAT")]
+    pub(super) permissions: Option<String>,
+    /// Keep the repository of the rehearsal; it is also kept when something is wrong
+    #[arg(long)]
+    pub(super) keep: bool,
 }

@@ -41,6 +41,12 @@ impl Failure {
     }
 }
 
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 macro_rules! failure_from {
     ($($kind:ty => $how:ident),* $(,)?) => {
         $(impl From<$kind> for Failure {

@@ -14,6 +14,7 @@ mod log;
 mod note;
 mod open;
 mod out;
+mod rehearse;
 mod replay;
 mod resume;
 mod run;
@@ -65,6 +66,7 @@ fn dispatch(args: Args) -> Result<u8, Failure> {
         Command::Doctor => doctor::doctor(&at),
         Command::Config { what } => config::config(&at, &what),
         Command::Demo(demo) => demo::demo(&at, &demo),
+        Command::Rehearse(rehearse) => rehearse::rehearse(&at, &rehearse),
         Command::Progress { text } => note::note(|text| Message::Progress { text }, &text),
         Command::Done { text } => note::note(|text| Message::Done { text }, &text),
         Command::Hook { which } => hook::hook(&which),

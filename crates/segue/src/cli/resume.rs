@@ -18,6 +18,15 @@ use crate::process::{self, tree};
 
 /// Takes a run up again and returns the exit code.
 pub(super) fn resume(at: &Place, args: &Resume) -> Result<u8, Failure> {
+    resume_with(at, args, |spec| settings(at, args, spec))
+}
+
+/// The same with settings from elsewhere.
+pub(super) fn resume_with(
+    at: &Place,
+    args: &Resume,
+    settings: impl FnOnce(&RunSpec) -> Result<Settings, Failure>,
+) -> Result<u8, Failure> {
     let store = at.store();
     let row = choose(at, &at.reader()?, args.run.as_deref())?;
     let lock = Lock::take(&store.dir(), &row.id)?;
@@ -31,7 +40,7 @@ pub(super) fn resume(at: &Place, args: &Resume) -> Result<u8, Failure> {
         return Err(Failure::usage(format!("run {} never began; start it again with `segue run`", row.id)));
     };
     refuse_finished(&row.id, view)?;
-    let settings = settings(at, args, spec)?;
+    let settings = settings(spec)?;
     open::check_agents(&settings.agents, store.workdir())?;
     let changed = changed_spec(args, spec, &settings);
     let repo = if spec.git.enabled { Some(Repo::find(store.workdir())?) } else { None };

@@ -37,7 +37,8 @@ pub(super) fn find(text: &str) -> Option<String> {
     versions.next().map(str::to_owned)
 }
 
-fn ask_within(
+/// The same with another patience.
+pub(super) fn ask_within(
     patience: Duration,
     command: &[String],
     env: &BTreeMap<String, String>,
