@@ -1,8 +1,9 @@
-//! What contributors run: `cargo xtask test`, `agents`, `bench`, `fuzz`, `gen`.
+//! What contributors run: `cargo xtask test`, `agents`, `bench`, `faults`, `fuzz`, `gen`.
 
 mod agents;
 mod bench;
 mod edges;
+mod faults;
 mod fuzz;
 mod generate;
 mod shell;
@@ -19,6 +20,8 @@ const HELP: &str = "cargo xtask COMMAND
   test           everything that CI checks: format, lints, edges, generated files, all tests
   agents         the real agents that the tests drive, at pinned versions, into target/agents
   bench          what segue costs, as a table
+  faults         everything that can go wrong at a provider, on every agent, as a table for the docs;
+                 [--agent A,B] [--fault F,G] [--when W] choose a part of it
   fuzz [TARGET] [--seconds N]
                  every decoder with bytes that nobody wrote, 60 seconds each
   gen [--check]  write docs/schema and docs/reference, or say that they are out of date
@@ -31,6 +34,7 @@ fn main() -> ExitCode {
         ["test"] => test::test(),
         ["agents"] => agents::agents(),
         ["bench"] => bench::bench(),
+        ["faults", words @ ..] => faults::faults(words),
         ["fuzz", rest @ ..] => fuzz::fuzz(rest),
         ["gen"] => generate::generate(false),
         ["gen", "--check"] => generate::generate(true),
