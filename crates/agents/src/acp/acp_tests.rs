@@ -265,3 +265,89 @@ fn what_segue_does_not_offer_is_refused_and_unknown_updates_are_passed_over() {
     talk.says(&json!({"method": "_vendor/thing", "params": {}}));
     assert_eq!(talk.events(), []);
 }
+
+fn begins(tool: &str) -> Value {
+    json!({"sessionUpdate": "tool_call", "toolCallId": tool, "title": "sleep", "status": "in_progress"})
+}
+
+fn says_words(text: &str) -> Value {
+    json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
+}
+
+#[test]
+fn t2_a_tool_that_a_cancel_leaves_running_is_waited_for_before_anything_is_asked() {
+    let mut talk = Talk::plain();
+    talk.asks();
+    talk.updates(&begins("t1"));
+    talk.says(&json!({"id": 3, "result": {"stopReason": "cancelled"}}));
+    assert_eq!(talk.written(), ["session/cancel"], "it is not asked while the tool runs");
+    let events = talk.events();
+    let started = |e: &AgentEvent| matches!(e, AgentEvent::ToolStarted { tool, .. } if tool == "t1");
+    assert_eq!(events.iter().filter(|e| started(e)).count(), 2, "it runs on after the turn: {events:?}");
+    assert!(started(events.last().unwrap()));
+    talk.updates(&tool("completed", "ok"));
+    assert_eq!(talk.written(), ["session/prompt"]);
+    assert!(matches!(&talk.events()[..], [AgentEvent::ToolEnded { ok: true, .. }]));
+    talk.says(&json!({"id": 4, "result": {"stopReason": "end_turn"}}));
+    assert!(matches!(&talk.events()[..], [AgentEvent::Answered { .. }]));
+}
+
+#[test]
+fn a_second_prompt_that_is_never_answered_is_answered_by_the_text_of_the_first() {
+    let mut talk = Talk::superseding();
+    talk.asks();
+    talk.updates(&says_words("A warning of mine. <checkpoint>\ndone: 1\n</checkpoint>"));
+    talk.says(&json!({"id": 3, "result": {"stopReason": "end_turn"}}));
+    let events = talk.events();
+    assert_eq!(events[1], AgentEvent::TurnEnded(TurnEnd::Cancelled), "the work was cut short, not finished");
+    let text = "<checkpoint>\ndone: 1\n</checkpoint>".to_owned();
+    assert_eq!(events[2..], [AgentEvent::Answered { text }]);
+    talk.says(&json!({"id": 4, "result": {"stopReason": "end_turn"}}));
+    assert_eq!(talk.events(), [], "an answer that comes all the same is no news");
+}
+
+#[test]
+fn t3_a_second_prompt_that_came_too_late_for_the_turn_does_not_hide_that_it_finished() {
+    let mut talk = Talk::superseding();
+    talk.asks();
+    talk.updates(&says_words("All is done."));
+    talk.says(&json!({"id": 3, "result": {"stopReason": "end_turn"}}));
+    assert!(matches!(talk.events().last(), Some(AgentEvent::TurnEnded(TurnEnd::Finished { .. }))));
+}
+
+#[test]
+fn where_a_second_prompt_would_be_queued_the_turn_is_cancelled_first() {
+    let mut talk = Talk::with(&json!({"_meta": {"claudeCode": {"promptQueueing": true}}}));
+    talk.asks();
+    assert_eq!(talk.written(), ["session/cancel"]);
+}
+
+#[test]
+fn the_usage_of_a_call_beside_its_last_words_is_a_reading_and_a_sub_agents_is_none() {
+    let mut talk = Talk::plain();
+    let usage =
+        json!({"inputTokens": 20_718, "outputTokens": 58, "totalTokens": 20_776, "cachedReadTokens": 19_584});
+    let words = |meta: Value| {
+        let mut update = says_words("");
+        update["_meta"] = meta;
+        update
+    };
+    talk.updates(&words(json!({"usage": usage.clone()})));
+    talk.updates(&words(json!({"usage": usage, "parentToolCallId": "t9"})));
+    talk.updates(&words(json!({"usage": {"inputTokens": 0, "outputTokens": 0}})));
+    let events = talk.events();
+    let [AgentEvent::UsageRead(reading)] = &events[..] else { panic!("{events:?}") };
+    assert_eq!((reading.fill(), reading.prompt(), reading.source), (20_776, Some(20_718), Source::Exact));
+}
+
+#[test]
+fn m8_a_raw_result_with_several_copies_of_a_text_counts_once() {
+    let mut talk = Talk::plain();
+    let text = "x".repeat(500);
+    let raw =
+        json!({"stdout": text, "aggregated_output": text, "formatted_output": format!("{text}y"), "code": 0});
+    talk.updates(
+        &json!({"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "completed", "rawOutput": raw}),
+    );
+    assert!(matches!(talk.events().last(), Some(AgentEvent::ToolEnded { chars: 501, .. })));
+}

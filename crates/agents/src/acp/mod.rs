@@ -6,7 +6,7 @@
 mod frame;
 mod update;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use agent_client_protocol_schema::v1::{
     InitializeResponse, NewSessionResponse, PermissionOption, PermissionOptionKind, PromptResponse,
@@ -54,6 +54,8 @@ pub struct Acp {
     steer: Steer,
     next_id: u64,
     calls: BTreeMap<u64, Call>,
+    /// Requests whose answer came in another place; it may come once more.
+    late: BTreeSet<u64>,
     permissions: BTreeMap<String, (Value, Vec<PermissionOption>)>,
     tools: BTreeMap<String, String>,
     text: String,
@@ -66,6 +68,8 @@ pub struct Acp {
     /// The hook did.
     braked: bool,
     note: Option<String>,
+    /// Calls whose own usage the agent told.
+    metered: u64,
 }
 
 impl Acp {
@@ -79,6 +83,7 @@ impl Acp {
             steer: Steer::CancelFirst,
             next_id: 0,
             calls: BTreeMap::new(),
+            late: BTreeSet::new(),
             permissions: BTreeMap::new(),
             tools: BTreeMap::new(),
             text: String::new(),
@@ -88,6 +93,7 @@ impl Acp {
             has_brake: false,
             braked: false,
             note: None,
+            metered: 0,
         }
     }
 
@@ -185,6 +191,9 @@ impl Acp {
     }
 
     fn response(&mut self, id: &Value, frame: &Frame<'_>, io: &mut Io) {
+        if id.as_u64().is_some_and(|id| self.late.remove(&id)) {
+            return; // It was answered already, in another place.
+        }
         let Some(call) = id.as_u64().and_then(|id| self.calls.remove(&id)) else {
             return io.events.push(readable(b"an answer to a question that was not asked"));
         };
@@ -257,7 +266,12 @@ impl Acp {
 
     fn turn_over(&mut self, result: Option<&RawValue>, error: Option<&RpcError>, io: &mut Io) {
         self.cancel_sent = false;
-        self.tools.clear();
+        let left = std::mem::take(&mut self.tools);
+        if let Some(answer) = self.answer_in_the_turn(result) {
+            io.events
+                .extend([AgentEvent::TurnEnded(TurnEnd::Cancelled), AgentEvent::Answered { text: answer }]);
+            return;
+        }
         let braked = std::mem::take(&mut self.braked);
         let end = self.turn_end(result, error);
         // A turn that the hook stopped ends like one that is done.
@@ -266,13 +280,46 @@ impl Acp {
         let finished = matches!(end, TurnEnd::Finished { .. });
         let cancelled = matches!(end, TurnEnd::Cancelled);
         io.events.push(AgentEvent::TurnEnded(end));
-        if let Some(text) = self.waiting.take() {
-            if cancelled {
-                self.prompt(Call::Ask, &text, io);
-            } else if !finished {
-                io.events.push(AgentEvent::NotAnswered { why: "the turn failed".to_owned() });
-            }
+        if cancelled {
+            self.keep_tools(left, io);
+            return self.ask_when_quiet(io);
         }
+        if self.waiting.take().is_some() && !finished {
+            io.events.push(AgentEvent::NotAnswered { why: "the turn failed".to_owned() });
+        }
+    }
+
+    // Some agents leave a tool running when a turn is cancelled. It is not over until they say so: its end is waited for,
+    // before anything is asked and before the session is ended, as long as the run's own limits allow.
+    fn keep_tools(&mut self, left: BTreeMap<String, String>, io: &mut Io) {
+        for (tool, title) in &left {
+            io.events.push(AgentEvent::ToolStarted { tool: tool.clone(), title: title.clone() });
+        }
+        self.tools = left;
+    }
+
+    fn ask_when_quiet(&mut self, io: &mut Io) {
+        if !self.tools.is_empty() {
+            return;
+        }
+        if self.is_busy() {
+            if self.waiting.is_some() && !self.has_brake {
+                self.cancel(io);
+            }
+        } else if let Some(text) = self.waiting.take() {
+            self.prompt(Call::Ask, &text, io);
+        }
+    }
+
+    // Some agents take a second prompt into the running turn and never answer it by itself: the checkpoint then stands in
+    // the turn's own text.
+    fn answer_in_the_turn(&mut self, result: Option<&RawValue>) -> Option<String> {
+        let asked = self.calls.iter().find(|(_, call)| **call == Call::Ask).map(|(id, _)| *id)?;
+        let ended = read::<PromptResponse>(result).is_some_and(|r| r.stop_reason == StopReason::EndTurn);
+        let at = self.text.rfind("<checkpoint").filter(|_| ended)?;
+        self.calls.remove(&asked);
+        self.late.insert(asked);
+        Some(std::mem::take(&mut self.text).split_off(at))
     }
 
     fn ask_over(&mut self, result: Option<&RawValue>, error: Option<&RpcError>, io: &mut Io) {

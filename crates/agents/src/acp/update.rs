@@ -26,6 +26,8 @@ struct Kind {
 #[derive(Deserialize)]
 struct Chunk {
     content: ContentBlock,
+    #[serde(default, rename = "_meta")]
+    meta: Value,
 }
 
 impl Acp {
@@ -60,7 +62,27 @@ impl Acp {
         }
     }
 
+    // Outside the protocol, but plain: some agents put the usage of the call that has just ended beside its last words.
+    // A sub-agent's call names the tool call that it belongs to.
+    fn call_usage(&mut self, meta: &Value, io: &mut Io) {
+        let count = |name: &str| meta.pointer(&format!("/usage/{name}")).and_then(Value::as_u64);
+        let (Some(input), Some(output)) = (count("inputTokens"), count("outputTokens")) else { return };
+        if !meta["parentToolCallId"].is_null() || input == 0 {
+            return;
+        }
+        self.flush(io);
+        let cached = count("cachedReadTokens").unwrap_or(0).min(input);
+        let output = count("totalTokens").map_or(output, |total| total.saturating_sub(input).max(output));
+        self.metered += 1;
+        let reading = Reading {
+            call: Some(format!("call {}", self.metered)),
+            ..Reading::exact(input - cached, cached, 0, output)
+        };
+        io.events.push(AgentEvent::UsageRead(reading));
+    }
+
     fn said(&mut self, chunk: &Chunk, aloud: bool, io: &mut Io) {
+        self.call_usage(&chunk.meta, io);
         let ContentBlock::Text(text) = &chunk.content else { return };
         self.unsaid += text.text.chars().count() as u64;
         if aloud {
@@ -115,9 +137,7 @@ impl Acp {
         let title = self.tools.remove(id).unwrap_or_default();
         let ok = status == ToolCallStatus::Completed;
         io.events.push(AgentEvent::ToolEnded { tool: id.to_owned(), title, ok, chars });
-        if self.waiting.is_some() && self.tools.is_empty() && !self.has_brake {
-            self.cancel(io);
-        }
+        self.ask_when_quiet(io);
     }
 
     fn plan(&mut self, plan: &Plan, io: &mut Io) {
@@ -160,10 +180,16 @@ fn result_chars(content: Option<&[ToolCallContent]>, raw: Option<&Value>) -> u64
     if shown > 0 {
         return shown as u64;
     }
-    match raw {
-        Some(Value::String(text)) => text.chars().count() as u64,
-        Some(value) => value.to_string().len() as u64,
-        None => 0,
+    raw.map_or(0, longest_text)
+}
+
+// A raw output may have the same text several times, as it came and as it was cut for the model.
+fn longest_text(value: &Value) -> u64 {
+    match value {
+        Value::String(text) => text.chars().count() as u64,
+        Value::Array(items) => items.iter().map(longest_text).sum(),
+        Value::Object(fields) => fields.values().map(longest_text).max().unwrap_or(0),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }
 

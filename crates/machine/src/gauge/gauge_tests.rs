@@ -134,3 +134,23 @@ fn what_was_told_before_a_reading_and_came_after_its_call_is_still_to_come() {
     learned.learn(4_000, 1_000);
     assert_eq!(gauge.ratio(), learned, "only what the call holds teaches");
 }
+
+#[test]
+fn an_agent_that_tells_nothing_is_given_what_nobody_sees_and_a_lower_ceiling() {
+    let mut gauge = gauge(100_000);
+    gauge.add(25_000);
+    assert_eq!((gauge.fill(), gauge.ceiling()), (Some(10_000), Some(100_000)));
+    gauge.go_blind();
+    assert_eq!(
+        (gauge.fill(), gauge.ceiling(), percent(&gauge)),
+        (Some(30_000), Some(80_000), "37.5%".into())
+    );
+    assert_eq!((gauge.source(), gauge.window()), (Source::Estimated, Some(100_000)));
+    gauge.read(&Reading::reported(9_000, None));
+    gauge.go_blind();
+    assert_eq!((gauge.fill(), gauge.ceiling()), (Some(9_000), Some(100_000)));
+    let mut small = Gauge::new(Some(40_000), None, None, Ratio::default());
+    small.add(2_500);
+    small.go_blind();
+    assert_eq!((small.fill(), small.ceiling()), (Some(11_000), Some(32_000)));
+}

@@ -58,6 +58,7 @@ pub struct Gauge {
     ratio: Ratio,
     calls: u32,
     tools: u32,
+    blind: bool,
 }
 
 impl Gauge {
@@ -76,6 +77,7 @@ impl Gauge {
             ratio,
             calls: 0,
             tools: 0,
+            blind: false,
         }
     }
 
@@ -108,6 +110,7 @@ impl Gauge {
             self.ratio.learn(self.pending_chars.saturating_sub(reading.chars_after), grown);
         }
         self.last = Some(fill);
+        self.blind = false;
         self.last_call.clone_from(&reading.call);
         self.doubted = None;
         self.source = reading.source;
@@ -152,7 +155,7 @@ impl Gauge {
         let added = self.ratio.tokens(self.pending_chars);
         match self.last {
             Some(last) => Some(last.saturating_add(added)),
-            None => (self.source == Source::Estimated).then_some(added),
+            None => (self.source == Source::Estimated).then(|| added.saturating_add(self.unseen())),
         }
     }
 
@@ -166,8 +169,13 @@ impl Gauge {
         self.window
     }
 
-    /// Where the agent itself would compact, block or fail.
+    /// Where the agent itself would compact, block or fail; lower while there is nothing but an estimate.
     pub fn ceiling(&self) -> Option<u64> {
+        let wall = self.wall()?;
+        Some(if self.blind { wall - wall / 5 } else { wall })
+    }
+
+    fn wall(&self) -> Option<u64> {
         let wall = match (self.ceiling, self.window) {
             (Some(ceiling), Some(window)) => Some(ceiling.min(window)),
             (ceiling, window) => ceiling.or(window),
@@ -176,6 +184,18 @@ impl Gauge {
             (Some(wall), Some(budget)) => Some(wall.min(budget)),
             (wall, budget) => wall.or(budget),
         }
+    }
+
+    /// The agent tells no usage: what can be seen is all there is to go by, so the line is drawn lower. A reading ends it.
+    pub fn go_blind(&mut self) {
+        self.blind = self.last.is_none();
+    }
+
+    // Instructions and tools that are sent with every call and seen by nobody: the agents that were measured send 8,000 to
+    // 20,000 tokens of them. In a small window they cannot be that many.
+    fn unseen(&self) -> u64 {
+        const MOST: u64 = 20_000;
+        if self.blind { self.wall().map_or(0, |wall| MOST.min(wall / 4)) } else { 0 }
     }
 
     /// The fill as a share of the ceiling.

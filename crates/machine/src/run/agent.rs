@@ -99,6 +99,7 @@ impl Run {
             session.spent.cost_musd = Some(cost);
         }
         self.ratio = session.gauge.ratio();
+        self.blind = None;
         if let Taken::Fell(_) = taken {
             let (from, to) = (before.unwrap_or(0), reading.fill());
             Self::warn("fell", format!("the window fell from {from} to {to} tokens"), out);
@@ -169,9 +170,13 @@ impl Run {
     }
 
     pub(super) fn usage_missing(&mut self, out: &mut Vec<Effect>) {
+        if let Some(session) = self.view.session.as_mut() {
+            session.gauge.go_blind();
+            self.blind = Some(self.agent);
+        }
         let known = self.view.session.as_ref().is_some_and(|s| s.gauge.ceiling().is_some());
         let text = if known {
-            "the agent reports no token usage: the gauge is an estimate"
+            "the agent reports no token usage: the gauge is an estimate, and the line is drawn lower"
         } else {
             "the agent reports no token usage and its window is unknown: only tool calls are counted; set `window` for it"
         };

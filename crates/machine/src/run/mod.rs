@@ -64,6 +64,8 @@ pub struct Run {
     fallback: Option<usize>,
     trim: u32,
     ratio: Ratio,
+    /// The agent, by its place in the list, that told no usage in its last session.
+    blind: Option<usize>,
     conversation: Option<String>,
     /// The agent and conversation of the session before.
     last_talk: Option<(String, String)>,

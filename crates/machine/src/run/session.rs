@@ -70,6 +70,9 @@ impl Run {
         session.model = model.cloned().or(session.model.take());
         session.can = can;
         session.gauge = Gauge::new(window.or(configured), ceiling, budget, ratio);
+        if self.blind == Some(self.agent) {
+            session.gauge.go_blind();
+        }
         session.doing = Doing::Idle;
         let n = session.n;
         let prompt = if resumed { Prompt::GoOn } else { self.first_prompt() };

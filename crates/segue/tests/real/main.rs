@@ -1,9 +1,11 @@
-//! The built program with the real Claude Code and Codex against the scripted model server, which knows the truth.
+//! The built program with the real agent CLIs against the scripted model server, which knows the truth.
 //!
 //! `SEGUE_REAL_AGENTS` names the folder with the pinned CLIs; without it every test says that it is skipped. Each test
 //! runs once more inside a network and process namespace of its own, where the system allows that.
 
 // Clippy takes a module for a test only when it says so, integration test or not.
+#[cfg(test)]
+mod any_acp;
 #[cfg(test)]
 mod compaction;
 #[cfg(test)]
