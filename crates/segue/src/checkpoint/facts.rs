@@ -8,6 +8,7 @@ use segue_machine::checkpoint::cut_list;
 use segue_machine::policy::Policy;
 use segue_machine::{GateResult, GitSpec, Millis, Note, ToolDone, View};
 
+use crate::checkpoint::Forms;
 use crate::checkpoint::document::Tokens;
 use crate::git::{Facts, Repo};
 use crate::prompt::{PromptError, Prompts};
@@ -22,6 +23,8 @@ pub(crate) struct Workplace {
     pub(crate) run: String,
     pub(crate) store: Store,
     pub(crate) checkpoints: PathBuf,
+    /// What is written for people, and where.
+    pub(crate) forms: Forms,
     /// `None` when the run does without git.
     pub(crate) repo: Option<Repo>,
     pub(crate) prompts: Arc<Prompts>,

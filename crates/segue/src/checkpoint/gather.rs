@@ -6,7 +6,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use segue_machine::checkpoint::parse;
-use segue_machine::{NextKind, NextStep, ToolDone};
+use segue_machine::{GateWhen, NextKind, NextStep, ToolDone};
 
 use super::document::{ClaimEntry, Files, Finding, History, Iteration, Next, OutputFile};
 use super::{Situation, Workplace};
@@ -69,7 +69,8 @@ pub(super) fn outputs(workdir: &Path, files: &Files) -> Vec<OutputFile> {
 pub(super) fn errors(situation: &Situation) -> Vec<String> {
     let gates = situation.gates.iter().filter(|gate| !gate.passed).map(|gate| {
         let exit = gate.exit.map_or_else(|| "no exit code".to_owned(), |code| format!("exit code {code}"));
-        format!("gate {}: {exit}", gate.gate)
+        let when = if gate.when == GateWhen::Before { ", before the work began" } else { "" };
+        format!("gate {}: {exit}{when}", gate.gate)
     });
     let tools = situation.tools.iter().rev().filter(|tool| !tool.ok);
     gates.chain(tools.map(|tool| format!("session {}: {}", tool.session, tool.title))).take(ERRORS).collect()

@@ -1,19 +1,28 @@
 //! Checkpoints as they lie on disk: written from the agent's words and segue's own facts, read again before use.
 
+mod catalog;
 mod compose;
 mod document;
 mod facts;
 mod first_version;
+mod forms;
 mod gather;
 mod handoff_file;
+mod inside;
 mod markdown;
+mod prune;
 mod stored;
 mod take;
 mod words;
 
+pub(crate) use catalog::{Found, NotFound, choose, list};
 pub(crate) use compose::compose;
-pub(crate) use document::{Document, schema};
+pub(crate) use document::{ClaimEntry, Document, Files, schema};
 pub(crate) use facts::{Situation, Workplace};
+pub(crate) use forms::Forms;
 pub(crate) use handoff_file::write_handoff_file;
-pub(crate) use stored::CheckpointError;
+pub(crate) use inside::{OutsideError, fault as path_fault};
+pub(crate) use markdown::page;
+pub(crate) use prune::{Doomed, doomed, prune_quietly, remove};
+pub(crate) use stored::{CheckpointError, Stored, pack, write_whole};
 pub(crate) use take::{Request, save, take};

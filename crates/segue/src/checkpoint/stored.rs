@@ -14,6 +14,7 @@ use thiserror::Error;
 
 use super::document::{Document, VERSION};
 use super::first_version;
+use super::inside::OutsideError;
 
 /// No checkpoint is larger than this when unpacked.
 const LARGEST: u64 = 256 * 1024 * 1024;
@@ -32,6 +33,9 @@ pub(crate) enum CheckpointError {
         /// Why.
         source: io::Error,
     },
+    /// It must not be written there.
+    #[error(transparent)]
+    Outside(#[from] OutsideError),
     /// It is no checkpoint, or half of one.
     #[error("checkpoint {}: it is damaged ({why}); segue goes on from its own facts", path.display())]
     Damaged {
@@ -183,4 +187,4 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 #[cfg(test)]
 #[path = "stored_tests.rs"]
-mod tests;
+pub(super) mod tests;

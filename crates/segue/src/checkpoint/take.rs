@@ -28,14 +28,16 @@ pub(crate) struct Request {
 /// Puts the work into git, writes the checkpoint, and tells both as one event.
 pub(crate) fn take(place: &Workplace, request: Request) -> Result<Event, CheckpointError> {
     let began = Instant::now();
-    let work = save(place, &request.situation, &request.id, request.commit, "in progress");
+    let mut work = save(place, &request.situation, &request.id, request.commit, "in progress");
     let facts = place.facts(&request.situation.git);
     let by = if request.answer.is_some() { CheckpointBy::Agent } else { CheckpointBy::Segue };
     let text = text_of(place, &request);
     let document = document(place, &request, by, text, facts.as_ref(), &work);
     let markdown = markdown::page(&document);
     let (depth, session, claims) = (document.depth, document.session, document.counts);
-    let path = document.store(&place.checkpoints, &markdown)?;
+    let troubles = place.forms.write(place.store.workdir(), &document);
+    work.trouble = work.trouble.into_iter().chain(troubles).reduce(|all, one| format!("{all}; {one}"));
+    let path = document.store(&place.forms.dir(place.store.workdir())?, &markdown)?;
     Ok(Event::CheckpointTaken {
         checkpoint: request.id,
         session,

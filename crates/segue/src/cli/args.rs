@@ -55,6 +55,11 @@ pub(super) enum Command {
         #[arg(long)]
         now: bool,
     },
+    /// The stored checkpoints: list, show, compare, check, make, take elsewhere, clear up
+    Checkpoint {
+        #[command(subcommand)]
+        verb: super::checkpoint::Verb,
+    },
     /// Drive the machine from the journal again and compare every decision
     Replay {
         /// A run, by id or the beginning of it

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::bridge::BridgeError;
-use crate::checkpoint::CheckpointError;
+use crate::checkpoint::{CheckpointError, NotFound, OutsideError};
 use crate::config::ConfigErrors;
 use crate::driver::DriverError;
 use crate::git::GitError;
@@ -61,6 +61,8 @@ failure_from! {
     ConfigErrors => usage,
     GitError => usage,
     LockError => usage,
+    NotFound => usage,
+    OutsideError => usage,
     PromptError => usage,
     StoreError => usage,
     segue_plans::BadTask => usage,

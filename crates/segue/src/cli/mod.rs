@@ -4,6 +4,7 @@ mod agents;
 mod args;
 mod bare;
 mod bridge;
+mod checkpoint;
 mod config;
 mod demo;
 mod doctor;
@@ -61,6 +62,7 @@ fn dispatch(args: Args) -> Result<u8, Failure> {
         Command::Log { run, follow } => log::log(&at, run.as_deref(), follow),
         Command::Show(show) => show::show(&at, &show),
         Command::Stop { run, now } => stop::stop(&at, run.as_deref(), now),
+        Command::Checkpoint { verb } => checkpoint::checkpoint(&at, &verb),
         Command::Replay { run } => replay::replay(&at, run.as_deref()),
         Command::Agents { windows } => agents::agents(&at, windows),
         Command::Doctor => doctor::doctor(&at),

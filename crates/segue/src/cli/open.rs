@@ -97,7 +97,7 @@ pub(super) fn repo(dir: &Path, settings: &Settings) -> Result<Option<Repo>, Fail
     if !settings.git.enabled {
         return Ok(None);
     }
-    let repo = Repo::find(dir)?;
+    let repo = Repo::find(dir)?.leaving_out(own_paths(settings));
     if settings.git.commit == CommitMode::Branch && !settings.git.allow_dirty && repo.is_dirty()? {
         return Err(Failure::usage(
             "there are changes that are not committed, and this policy commits on the branch: \
@@ -105,6 +105,11 @@ pub(super) fn repo(dir: &Path, settings: &Settings) -> Result<Option<Repo>, Fail
         ));
     }
     Ok(Some(repo))
+}
+
+/// What segue itself writes into the work tree.
+pub(super) fn own_paths(settings: &Settings) -> Vec<String> {
+    settings.checkpoint.forms.paths().map(|(_, path)| path.to_owned()).collect()
 }
 
 /// Where a run works.
@@ -115,8 +120,10 @@ pub(super) fn workplace(
     settings: &Settings,
 ) -> Result<Workplace, Failure> {
     let prompts = Prompts::load(store.workdir(), &settings.prompts)?;
-    let checkpoints = store.workdir().join(&settings.checkpoint.dir);
-    Ok(Workplace { run: run.to_owned(), store, checkpoints, repo, prompts: Arc::new(prompts) })
+    let forms = settings.checkpoint.forms.clone();
+    forms.check(store.workdir())?;
+    let checkpoints = forms.dir(store.workdir())?;
+    Ok(Workplace { run: run.to_owned(), store, checkpoints, forms, repo, prompts: Arc::new(prompts) })
 }
 
 /// Makes sure that every agent can be started, before anything is written.

@@ -43,7 +43,11 @@ pub(super) fn resume_with(
     let settings = settings(spec)?;
     open::check_agents(&settings.agents, store.workdir())?;
     let changed = changed_spec(args, spec, &settings);
-    let repo = if spec.git.enabled { Some(Repo::find(store.workdir())?) } else { None };
+    let repo = if spec.git.enabled {
+        Some(Repo::find(store.workdir())?.leaving_out(open::own_paths(&settings)))
+    } else {
+        None
+    };
     warn(&settings);
     let verified = spec.require_verified;
     let place = open::workplace(store, &row.id, repo, &settings)?;

@@ -12,6 +12,7 @@ use super::failure::Failure;
 use super::open::{self, Place};
 use super::out;
 use super::resume::end_orphans;
+use crate::checkpoint::prune_quietly;
 use crate::clock;
 use crate::config::Settings;
 use crate::driver::{Book, Driver, Face, Look};
@@ -49,6 +50,14 @@ pub(super) fn start(
     let mut journal = Journal::open(&store.journal())?;
     end_dead_runs(&journal)?;
     let place = open::workplace(store, &run, repo, settings)?;
+    let rows = journal.view().runs()?;
+    prune_quietly(
+        &place.checkpoints,
+        &rows,
+        settings.checkpoint.retention,
+        place.repo.as_ref(),
+        clock::now(),
+    );
     let spec = spec(settings, task, place.repo.as_ref(), place.store.workdir());
     journal.create_run(&RunRow {
         id: run.clone(),

@@ -244,7 +244,7 @@ fn switches_on_the_command_line_reach_the_settings() {
     assert_eq!(names, ["codex", "gemini"]);
     assert!(settings.require_verified && settings.git.allow_dirty && !settings.git.enabled);
     assert_eq!(
-        (settings.checkpoint.dir.as_str(), settings.checkpoint.max_chars),
+        (settings.checkpoint.forms.dir.as_str(), settings.checkpoint.max_chars),
         (".segue/checkpoints", None)
     );
 }

@@ -28,6 +28,9 @@ pub(crate) fn values(preset: &Preset) -> Values {
         ("git.message", Value::Text("segue: {task} ({status})".to_owned())),
         ("checkpoint.ask_timeout", Value::Millis(limits.ask_timeout_ms)),
         ("checkpoint.dir", Value::Text(".segue/checkpoints".to_owned())),
+        ("checkpoint.retention.days", Value::Count(7)),
+        ("checkpoint.retention.count", Value::None),
+        ("checkpoint.retention.until_done", Value::Bool(false)),
     ];
     let policy = &preset.policy;
     let from_preset = [
@@ -37,6 +40,9 @@ pub(crate) fn values(preset: &Preset) -> Values {
         ("limits.max_restarts", optional(preset.max_restarts.map(Value::Count))),
         ("git.commit", Value::Text(commit_word(preset.commit).to_owned())),
         ("checkpoint.max_chars", optional(policy.max_chars.map(Value::Count))),
+        ("checkpoint.handoff_file", file(policy.handoff_file, "HANDOFF.md")),
+        ("checkpoint.summary_file", file(policy.name == "loop", ".segue/context-summary.md")),
+        ("checkpoint.project_dir", file(policy.name == "staged", "contexts/sandbox")),
     ];
     let named = Origin::Preset(policy.name.clone());
     default
@@ -45,6 +51,10 @@ pub(crate) fn values(preset: &Preset) -> Values {
         .chain(from_preset.into_iter().map(|(path, value)| (path, value, named.clone())))
         .map(|(path, value, from)| (KeyPath::dotted(path), Entry { value, from }))
         .collect()
+}
+
+fn file(promised: bool, path: &str) -> Value {
+    if promised { Value::Text(path.to_owned()) } else { Value::None }
 }
 
 fn percent(percent: segue_machine::policy::Percent) -> Value {

@@ -120,6 +120,30 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key("checkpoint.max_chars", Kind::Count(1), "the longest text of a checkpoint that is passed on"),
     key("checkpoint.dir", Kind::Text, "where checkpoints are kept, from the work tree"),
+    lifted(key(
+        "checkpoint.handoff_file",
+        Kind::Text,
+        "a file for people that is written when the agent gives up, from the work tree",
+    )),
+    lifted(key(
+        "checkpoint.summary_file",
+        Kind::Text,
+        "a file with the last checkpoint in at most 2,000 characters, from the work tree",
+    )),
+    lifted(key(
+        "checkpoint.project_dir",
+        Kind::Text,
+        "a folder with a page for each project and task and readable copies of checkpoints, from the work tree",
+    )),
+    key("checkpoint.project", Kind::Text, "the project's name in that folder; else the work tree's"),
+    key("checkpoint.task", Kind::Text, "the task's name in that folder; else made from its title"),
+    lifted(key("checkpoint.retention.days", Kind::Count(0), "checkpoints older than this are removed")),
+    lifted(key("checkpoint.retention.count", Kind::Count(1), "how many checkpoints of one run are kept")),
+    key(
+        "checkpoint.retention.until_done",
+        Kind::Bool,
+        "keep every checkpoint of a run until it is done, and none after that",
+    ),
     key(
         "agent.*.kind",
         Kind::Choice(&["acp", "command", "claude", "codex", "codex-exec", "gemini", "opencode"]),

@@ -6,7 +6,7 @@ use segue_machine::policy::{At, Lines, Percent, Policy, Stage, preset};
 
 use crate::config::layers::{Entry, Layers};
 use crate::config::problem::{Problem, Trouble};
-use crate::config::resolve::{count, name_of};
+use crate::config::resolve::{count, name_of, text};
 use crate::config::value::Value;
 
 /// The policy in force. Problems and warnings are added to the lists.
@@ -20,6 +20,7 @@ pub(crate) fn build(layers: &Layers, problems: &mut Vec<Problem>, warnings: &mut
     replace_stages(&mut policy, layers, warnings);
     set_lines(&mut policy, layers, problems);
     policy.max_chars = count(layers.get("checkpoint.max_chars"));
+    policy.handoff_file = text(layers.get("checkpoint.handoff_file")).is_some();
     set_threshold(&mut policy, layers, problems, warnings);
     set_tool_threshold(&mut policy, layers, warnings);
     match (count(layers.get("limits.max_restarts")), preset.restart_cap) {

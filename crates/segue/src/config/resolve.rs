@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use segue_machine::{CommitMode, GateSpec, Limits};
 
+use crate::checkpoint::{Forms, path_fault};
 use crate::config::key::KeyPath;
 use crate::config::layers::{Entry, Layers, Values};
 use crate::config::lists::{GATE_TIMEOUT_MS, gate_fault};
 use crate::config::problem::{ConfigErrors, Problem, Trouble};
-use crate::config::settings::{CheckpointSettings, GitSettings, Role, Settings};
+use crate::config::settings::{CheckpointSettings, GitSettings, Retention, Role, Settings};
 use crate::config::value::Value;
 use crate::config::{agents, policy};
 
@@ -22,6 +23,7 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Settings, ConfigErrors> {
     let named_gates = named_gates(layers.values(), &mut problems);
     let roles = roles(layers, &mut problems);
     let agents = agents::resolve(layers, &mut problems, &mut warnings);
+    check_paths(layers, &mut problems);
     ConfigErrors::check(problems)?;
     let max_chars = policy.max_chars;
     Ok(Settings {
@@ -36,7 +38,7 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Settings, ConfigErrors> {
         named_gates,
         git: git(layers),
         require_verified: yes(layers.get("require_verified")),
-        checkpoint: CheckpointSettings { dir: name_of(layers.get("checkpoint.dir")), max_chars },
+        checkpoint: CheckpointSettings { forms: forms(layers), retention: retention(layers), max_chars },
         roles,
         prompts: prompts(layers),
         warnings,
@@ -97,6 +99,37 @@ fn git(layers: &Layers) -> GitSettings {
         commit_on_failure: yes(layers.get("git.commit_on_failure")),
         message: name_of(layers.get("git.message")),
         allow_dirty: yes(layers.get("git.allow_dirty")),
+    }
+}
+
+/// What is written for people, and where.
+pub(crate) fn forms(layers: &Layers) -> Forms {
+    let path = |name: &str| text(layers.get(&format!("checkpoint.{name}")));
+    Forms {
+        dir: path("dir").unwrap_or_default(),
+        handoff_file: path("handoff_file"),
+        summary_file: path("summary_file"),
+        project_dir: path("project_dir"),
+        project: path("project"),
+        task: path("task"),
+    }
+}
+
+/// How long checkpoints are kept.
+pub(crate) fn retention(layers: &Layers) -> Retention {
+    Retention {
+        days: count(layers.get("checkpoint.retention.days")),
+        count: count(layers.get("checkpoint.retention.count")),
+        until_done: yes(layers.get("checkpoint.retention.until_done")),
+    }
+}
+
+fn check_paths(layers: &Layers, problems: &mut Vec<Problem>) {
+    for (key, path) in forms(layers).paths() {
+        if let (Some(why), Some(entry)) = (path_fault(path), layers.get(key)) {
+            let why = format!("{path:?} {why}; name a place below the work tree");
+            problems.push(Problem::at(&entry.from, Trouble::BadValue { key: key.to_owned(), why }));
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use segue_machine::policy::Policy;
 use segue_machine::{AgentSpec, CommitMode, GateSpec, Limits};
 
+use crate::checkpoint::Forms;
 use crate::config::problem::Problem;
 use crate::config::value::Permissions;
 
@@ -106,10 +107,23 @@ pub(crate) struct GitSettings {
 /// Where and how checkpoints are kept. How long to wait for one is in [`Limits`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CheckpointSettings {
-    /// From the work tree.
-    pub(crate) dir: String,
+    /// What is written, and where.
+    pub(crate) forms: Forms,
+    /// How long checkpoints are kept.
+    pub(crate) retention: Retention,
     /// The longest text that is passed on.
     pub(crate) max_chars: Option<u32>,
+}
+
+/// How long checkpoints are kept. The last one of a run that is not done always stays.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Retention {
+    /// Older ones go.
+    pub(crate) days: Option<u32>,
+    /// More than this many of one run go, the oldest first.
+    pub(crate) count: Option<u32>,
+    /// All of a run stay until it is done, and then go.
+    pub(crate) until_done: bool,
 }
 
 /// Who does a part of a plan.

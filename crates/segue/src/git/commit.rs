@@ -4,13 +4,14 @@
 
 use super::call;
 use super::snapshot::IDENTITY;
-use super::{GitError, NOT_OURS, Repo};
+use super::{GitError, Repo};
 
 impl Repo {
     /// Commits every change but segue's own files; `None` when there is nothing to commit.
     pub(crate) fn commit_all(&self, message: &str, allow_empty: bool) -> Result<Option<String>, GitError> {
         self.refuse_conflicts()?;
-        self.long_call(&["add", "--all", "--", ":/", NOT_OURS]).run()?;
+        let args: Vec<&str> = ["add", "--all", "--"].into_iter().chain(self.everything()).collect();
+        self.long_call(&args).run()?;
         if !allow_empty && !self.is_anything_staged()? {
             return Ok(None);
         }

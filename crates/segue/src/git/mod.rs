@@ -87,6 +87,8 @@ pub(crate) struct Repo {
     root: PathBuf,
     git_dir: PathBuf,
     patience: Duration,
+    /// Path specifications of segue's own files beside its folder.
+    left_out: Vec<String>,
 }
 
 impl Repo {
@@ -108,7 +110,18 @@ impl Repo {
         let git_dir = call::path(git_dir.strip_suffix(b"\n").unwrap_or(git_dir));
         let root = Call::new(workdir, PATIENCE, &["rev-parse", "--show-toplevel"]).run()?;
         let root = call::path(root.strip_suffix(b"\n").unwrap_or(&root));
-        Ok(Self { root, git_dir, patience: PATIENCE })
+        Ok(Self { root, git_dir, patience: PATIENCE, left_out: Vec::new() })
+    }
+
+    /// The same repository, with paths that are segue's own: they are in no snapshot, commit or list of changes.
+    pub(crate) fn leaving_out(self, paths: impl IntoIterator<Item = String>) -> Self {
+        let left_out = paths.into_iter().map(|path| format!(":(top,exclude,literal){path}")).collect();
+        Self { left_out, ..self }
+    }
+
+    /// What a call that looks at everything looks at: all but segue's own files.
+    fn everything(&self) -> impl Iterator<Item = &str> {
+        [":/", NOT_OURS].into_iter().chain(self.left_out.iter().map(String::as_str))
     }
 
     /// The top folder of the work tree.
@@ -123,7 +136,8 @@ impl Repo {
 
     /// Whether there is anything that a commit would take; segue's own folder does not count.
     pub(crate) fn is_dirty(&self) -> Result<bool, GitError> {
-        let args = ["status", "--porcelain", "-z", "--untracked-files=normal", "--", ":/", NOT_OURS];
+        let args = ["status", "--porcelain", "-z", "--untracked-files=normal", "--"];
+        let args: Vec<&str> = args.into_iter().chain(self.everything()).collect();
         Ok(!self.call(&args).run()?.is_empty())
     }
 

@@ -42,7 +42,7 @@ impl Repo {
     /// Saves the work tree, with new files; the user's index, branch and files stay as they are.
     pub(crate) fn snapshot(&self, request: &SnapshotRequest<'_>) -> Result<Snapshot, GitError> {
         let staged = self.stage()?;
-        let reference = format!("refs/segue/{}/{}", ref_part(request.run), ref_part(request.label));
+        let reference = reference(request.run, request.label);
         let earlier = self.resolve(&reference)?;
         // A snapshot of the same name stays reachable as a parent, so nothing that was saved is ever lost.
         let parents = [self.head(), request.parent.map(str::to_owned), earlier.clone()];
@@ -57,6 +57,20 @@ impl Repo {
             skipped: staged.skipped,
             trouble: staged.trouble,
         })
+    }
+
+    /// The hash of the files that a reference holds; `None` when there is no such reference.
+    pub(crate) fn tree_of(&self, reference: &str) -> Result<Option<String>, GitError> {
+        self.resolve(&format!("{reference}^{{tree}}"))
+    }
+
+    /// Removes a snapshot, so that git may forget what only it holds; none is no error.
+    pub(crate) fn forget_snapshot(&self, run: &str, label: &str) -> Result<(), GitError> {
+        let reference = reference(run, label);
+        match self.resolve(&reference)? {
+            Some(commit) => self.call(&["update-ref", "-d", &reference, &commit]).run().map(drop),
+            None => Ok(()),
+        }
     }
 
     fn commit_tree(
@@ -79,6 +93,11 @@ impl Repo {
         let call = self.call(&args).input(message);
         IDENTITY.iter().fold(call, |call, (key, value)| call.env(key, value)).line()
     }
+}
+
+/// The name of a snapshot.
+fn reference(run: &str, label: &str) -> String {
+    format!("refs/segue/{}/{}", ref_part(run), ref_part(label))
 }
 
 /// A name as one part of a reference.

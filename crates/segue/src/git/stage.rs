@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::call::{self, Call};
-use super::{GitError, NOT_OURS, OWN_FOLDER, Repo};
+use super::{GitError, OWN_FOLDER, Repo};
 
 /// New files above this size are left out.
 const LARGE: u64 = 10 * 1024 * 1024;
@@ -129,7 +129,8 @@ impl<'a> Private<'a> {
 
     /// Adds every change but those; what git could not add is the answer.
     fn add(&mut self, left: &Left) -> Result<Option<String>, GitError> {
-        let mut paths = format!(":/\0{NOT_OURS}\0").into_bytes();
+        let mut paths: Vec<u8> =
+            self.repo.everything().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
         for path in left.nested.iter().chain(left.large.iter().map(|(path, _)| path)) {
             paths.extend_from_slice(b":(top,exclude,literal)");
             paths.extend_from_slice(path);
@@ -155,7 +156,8 @@ impl<'a> Private<'a> {
 
     /// Changes that are in the work tree and yet not in the index, such as those within a submodule.
     fn missed(&self) -> Result<Vec<Vec<u8>>, GitError> {
-        let args = ["diff-files", "--name-only", "-z", "--ignore-submodules=none", "--", ":/", NOT_OURS];
+        let args = ["diff-files", "--name-only", "-z", "--ignore-submodules=none", "--"];
+        let args: Vec<&str> = args.into_iter().chain(self.repo.everything()).collect();
         let out = self.call(self.repo.long_call(&args)).run()?;
         let mut paths: Vec<Vec<u8>> = call::parts(&out).map(<[u8]>::to_vec).collect();
         paths.dedup();

@@ -79,9 +79,6 @@ pub(super) fn settle(settings: &mut Settings, gate: &str, home: &Path) {
     limits.tool_ms = limits.tool_ms.min(tool);
     limits.ask_timeout_ms = limits.ask_timeout_ms.min(ask);
     limits.deadline_ms = Some(limits.deadline_ms.unwrap_or(whole).min(whole));
-    if Path::new(&settings.checkpoint.dir).is_absolute() {
-        settings.checkpoint.dir = ".segue/checkpoints".to_owned();
-    }
     for file in settings.prompts.values_mut() {
         *file = home.join(&*file).display().to_string();
     }

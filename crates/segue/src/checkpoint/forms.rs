@@ -1,0 +1,212 @@
+//! The files that some presets promise beside a checkpoint: a short summary, a project's pages and copies by name.
+//!
+//! They are written from the stored document and are segue's own: snapshots and facts leave them out. Trouble with one is
+//! told and never stops a run.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use segue_machine::checkpoint::{cut_chars, cut_list};
+
+use super::document::Document;
+use super::inside::{OutsideError, inside};
+use super::markdown::{done, failed, left};
+use super::stored::write_whole;
+
+/// The most that a summary file holds.
+const SUMMARY_CHARS: usize = 2_000;
+
+/// Where the files lie, from the work tree; what is `None` is not written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Forms {
+    /// The folder of the checkpoints.
+    pub(crate) dir: String,
+    /// What a person needs when the agent gave up.
+    pub(crate) handoff_file: Option<String>,
+    /// The last checkpoint in at most 2,000 characters.
+    pub(crate) summary_file: Option<String>,
+    /// The folder of the projects' pages.
+    pub(crate) project_dir: Option<String>,
+    /// The project's name; else that of the work tree's folder.
+    pub(crate) project: Option<String>,
+    /// The task's name in file names; else made from its title.
+    pub(crate) task: Option<String>,
+}
+
+impl Forms {
+    /// Makes sure that no file would be written outside the work tree.
+    pub(crate) fn check(&self, workdir: &Path) -> Result<(), OutsideError> {
+        self.paths().try_for_each(|(key, path)| inside(workdir, key, path).map(drop))
+    }
+
+    /// Everything that is segue's own, from the work tree.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let optional = [
+            ("checkpoint.handoff_file", &self.handoff_file),
+            ("checkpoint.summary_file", &self.summary_file),
+            ("checkpoint.project_dir", &self.project_dir),
+        ];
+        let given = optional.into_iter().filter_map(|(key, path)| Some((key, path.as_deref()?)));
+        std::iter::once(("checkpoint.dir", self.dir.as_str())).chain(given)
+    }
+
+    /// The folder of the checkpoints, checked again.
+    pub(crate) fn dir(&self, workdir: &Path) -> Result<PathBuf, OutsideError> {
+        inside(workdir, "checkpoint.dir", &self.dir)
+    }
+
+    /// Where the hand-over file goes, checked again.
+    pub(crate) fn handoff(&self, workdir: &Path) -> Result<PathBuf, OutsideError> {
+        inside(workdir, "checkpoint.handoff_file", self.handoff_file.as_deref().unwrap_or("HANDOFF.md"))
+    }
+
+    /// Writes what is promised beside a checkpoint; what could not be written is the answer.
+    pub(crate) fn write(&self, workdir: &Path, document: &Document) -> Vec<String> {
+        let mut troubles = Vec::new();
+        if let Some(path) = &self.summary_file {
+            let written = inside(workdir, "checkpoint.summary_file", path)
+                .map_err(io::Error::other)
+                .and_then(|path| write_new(&path, short(document).as_bytes()));
+            troubles.extend(written.err().map(|error| format!("{path} could not be written: {error}")));
+        }
+        if let Some(dir) = &self.project_dir {
+            let written = self.write_project(workdir, dir, document);
+            troubles.extend(written.err().map(|error| format!("{dir} could not be written: {error}")));
+        }
+        troubles
+    }
+
+    fn write_project(&self, workdir: &Path, dir: &str, document: &Document) -> io::Result<()> {
+        let project =
+            self.project.clone().or_else(|| Some(workdir.file_name()?.to_string_lossy().into_owned()));
+        let project = file_word(&project.unwrap_or_default(), "project");
+        let task = file_word(self.task.as_deref().unwrap_or(title(&document.task)), "task");
+        let agent = file_word(&document.agent, "agent");
+        let time = document.created_at.to_string().replace(['-', ':'], "");
+        let copy = format!("{task}-{agent}-{}-{time}.json", stage_word(document));
+        let place = |name: &str| {
+            let path = format!("{dir}/{project}/{name}");
+            inside(workdir, "checkpoint.project_dir", &path).map_err(io::Error::other)
+        };
+        let json: serde_json::Value = serde_json::from_slice(&document.json()?)?;
+        write_new(&place(&copy)?, serde_json::to_string_pretty(&json)?.as_bytes())?;
+        let head = format!("# Task {}\n", title(&document.task));
+        append(&place(&format!("{task}.md"))?, &head, &detail(document, &copy))?;
+        append(&place("project.md")?, &format!("# Project {project}\n"), &entry(document, &task))
+    }
+}
+
+/// The checkpoint in the words of the `loop` preset.
+pub(crate) fn short(document: &Document) -> String {
+    let files = &document.files;
+    let changed: Vec<&str> =
+        [&files.created, &files.modified, &files.deleted].into_iter().flatten().map(String::as_str).collect();
+    let percent =
+        document.tokens.percent.map_or_else(|| "fill unknown".to_owned(), |p| format!("{p} % full"));
+    let gates =
+        document.gates.iter().map(|g| format!("{} {}", g.name, if g.passed { "green" } else { "red" }));
+    let gates = gates.collect::<Vec<_>>().join(", ");
+    let status = format!(
+        "Session {} ({}), {percent}; {}. Gates: {}.",
+        document.session,
+        document.agent,
+        document.reason,
+        if gates.is_empty() { "none" } else { &gates }
+    );
+    let mut progress = done(document);
+    progress.reverse();
+    let mut next = left(document);
+    next.truncate(5);
+    let text = format!(
+        "# Goal\n{}\n\n# Session Status\n{}\n\n# Modified Files\n{}\n\n# Recent Errors\n{}\n\n# Recent Progress\n{}\n\n# Next\n{}\n",
+        cut_chars(document.task.trim(), 400),
+        cut_chars(&status, 300),
+        cut_chars(&bullets(&cut_list(&changed, 20)), 450),
+        cut_chars(&bullets(&cut_list(&failed(document), 5)), 300),
+        cut_chars(&bullets(&cut_list(&progress, 10)), 300),
+        cut_chars(&bullets(&next), 150),
+    );
+    cut_chars(&text, SUMMARY_CHARS)
+}
+
+fn detail(document: &Document, copy: &str) -> String {
+    format!(
+        "\n## {} {} ({}): {}\n\nCheckpoint {} in {copy}. {}\n\n### Completed\n{}\n### Remaining\n{}\n### Files\n{}\n### Failed\n{}\n",
+        document.created_at,
+        stage_word(document),
+        document.agent,
+        document.reason.replace('\n', " "),
+        document.id,
+        document.diffstat.as_deref().unwrap_or("no file differs from the start of the run"),
+        bullets(&done(document)),
+        bullets(&left(document)),
+        bullets(&cut_list(&[&document.files.created[..], &document.files.modified[..]].concat(), 20)),
+        bullets(&failed(document)),
+    )
+}
+
+fn entry(document: &Document, task: &str) -> String {
+    format!(
+        "\n## {} {task}\n\n- run {}, session {} ({}), {}\n- done {}, left {}, failed {}\n- details: {task}.md; go on: `segue resume {}`\n",
+        document.created_at,
+        document.run,
+        document.session,
+        document.agent,
+        document.reason.replace('\n', " "),
+        done(document).len(),
+        left(document).len(),
+        failed(document).len(),
+        document.run,
+    )
+}
+
+/// `90%` as `90p`; without a stage the fill stands for it.
+fn stage_word(document: &Document) -> String {
+    match document.stage.as_deref().and_then(|stage| stage.strip_suffix('%')) {
+        Some(percent) => format!("{}p", file_word(percent, "0")),
+        None => document.tokens.percent.map_or_else(|| "0p".to_owned(), |percent| format!("{percent:.0}p")),
+    }
+}
+
+fn title(task: &str) -> &str {
+    let mut lines = task.lines().map(|line| line.trim_start_matches(['#', ' ']).trim());
+    lines.find(|line| !line.is_empty()).unwrap_or_default()
+}
+
+/// A name that is one part of a path, whatever it was made from.
+fn file_word(name: &str, otherwise: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || c == '_' || c == '.' { c } else { '-' };
+    let word: String = name.chars().take(48).map(plain).collect();
+    let word = word.trim_matches(['-', '.']);
+    let parts: Vec<&str> = word.split('-').filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { otherwise.to_owned() } else { parts.join("-") }
+}
+
+fn bullets(items: &[String]) -> String {
+    if items.is_empty() {
+        return "- none\n".to_owned();
+    }
+    items.iter().map(|item| format!("- {}\n", item.replace('\n', " "))).collect()
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(dir) = path.parent() {
+        std::fs::create_dir_all(dir)?;
+    }
+    write_whole(path, bytes)
+}
+
+fn append(path: &Path, head: &str, section: &str) -> io::Result<()> {
+    if let Some(dir) = path.parent() {
+        std::fs::create_dir_all(dir)?;
+    }
+    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+    let head = if file.metadata()?.len() == 0 { head } else { "" };
+    file.write_all(format!("{head}{section}").as_bytes())?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+#[path = "forms_tests.rs"]
+mod tests;

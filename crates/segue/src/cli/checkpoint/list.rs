@@ -1,0 +1,91 @@
+//! `segue checkpoint list`: one line each.
+
+use segue_machine::CheckpointBy;
+use serde_json::json;
+
+use super::{Failure, Place, Shelf, out};
+use crate::checkpoint::{Document, Found, Stored};
+
+/// Lists the checkpoints of a run, or of all.
+pub(super) fn list(at: &Place, run: Option<&str>, all: bool) -> Result<u8, Failure> {
+    let shelf = Shelf::open(at)?;
+    let newest = shelf.found.last().map(|f| f.run.clone());
+    let run = shelf.run(run)?.or(newest);
+    let chosen: Vec<&Found> = shelf.found.iter().filter(|f| all || Some(&f.run) == run.as_ref()).collect();
+    if at.json {
+        for found in chosen {
+            out::line(&json_line(&shelf, found).to_string());
+        }
+        return Ok(0);
+    }
+    if chosen.is_empty() {
+        out::line("there are no checkpoints here yet; `segue checkpoint create` makes one of the latest run");
+        return Ok(0);
+    }
+    let rows: Vec<[String; 9]> = std::iter::once(head()).chain(chosen.iter().map(|f| row(f))).collect();
+    out::lines(table(&rows));
+    Ok(0)
+}
+
+fn json_line(shelf: &Shelf, found: &Found) -> serde_json::Value {
+    let path = found.path.strip_prefix(&shelf.workdir).unwrap_or(&found.path);
+    match Document::open(&found.path) {
+        Ok(stored) => {
+            let document = &stored.document;
+            json!({
+                "checkpoint": found.id, "run": found.run, "created_at": document.created_at, "session": document.session,
+                "agent": document.agent, "by": document.by, "depth": document.depth, "stage": document.stage,
+                "reason": document.reason, "percent": document.tokens.percent, "claims": document.counts,
+                "snapshot": document.snapshot, "redacted": document.redacted, "path": path, "bytes": stored.bytes,
+                "unpacked": stored.unpacked, "ratio": stored.ratio(), "damage": null,
+            })
+        }
+        Err(error) => {
+            json!({ "checkpoint": found.id, "run": found.run, "path": path, "damage": error.to_string() })
+        }
+    }
+}
+
+fn head() -> [String; 9] {
+    ["id", "when", "by", "depth", "stage", "fill", "claims", "size", "packed"].map(str::to_owned)
+}
+
+fn row(found: &Found) -> [String; 9] {
+    let Ok(stored) = Document::open(&found.path) else {
+        let mut row = ["", "", "", "", "", "", "", "", ""].map(str::to_owned);
+        row[0].clone_from(&found.id);
+        "damaged: see `segue checkpoint verify`".clone_into(&mut row[1]);
+        return row;
+    };
+    let document = &stored.document;
+    let depth = serde_json::to_value(document.depth).unwrap_or_default();
+    let counts = document.counts;
+    [
+        found.id.clone(),
+        document.created_at.to_string().chars().take(19).collect::<String>().replace('T', " "),
+        if document.by == CheckpointBy::Agent { "agent" } else { "segue" }.to_owned(),
+        depth.as_str().unwrap_or_default().to_owned(),
+        document.stage.clone().unwrap_or_else(|| "-".to_owned()),
+        document.tokens.percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent} %")),
+        format!("{}+ {}- {}?", counts.confirmed, counts.contradicted, counts.unknown),
+        size(&stored),
+        format!("{}x", stored.ratio()),
+    ]
+}
+
+/// The size on disk for people.
+pub(super) fn size(stored: &Stored) -> String {
+    if stored.bytes < 10_000 { format!("{} B", stored.bytes) } else { format!("{} KB", stored.bytes / 1_000) }
+}
+
+fn table(rows: &[[String; 9]]) -> Vec<String> {
+    let wide = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    // What stands in a damaged row is a sentence and moves nothing.
+    let widths: Vec<usize> = (0..9).map(|c| if c == 1 { 19 } else { wide(c) }).collect();
+    let line = |row: &[String; 9]| {
+        let cells =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{:<width$}", segue_report::plain(cell)));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}

@@ -1,0 +1,176 @@
+//! `segue checkpoint …`: the stored checkpoints of this work tree, one file per verb.
+
+mod create;
+mod diff;
+mod export;
+mod list;
+mod prune;
+mod show;
+mod verify;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::failure::Failure;
+use super::open::Place;
+use super::out;
+use crate::checkpoint::{self, Document, Found, schema};
+use crate::config::{Flags, forms};
+use crate::git::Repo;
+
+/// What is to be done with checkpoints.
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    /// The checkpoints of a run, oldest first
+    List {
+        /// A run, by id or the beginning of it; the newest with checkpoints when left out
+        run: Option<String>,
+        /// Those of every run
+        #[arg(long)]
+        all: bool,
+    },
+    /// A checkpoint as a page for people, with the commands that go on from it
+    Show(One),
+    /// What changed from one checkpoint to another
+    Diff {
+        /// The earlier one
+        a: String,
+        /// The later one; the last when left out
+        b: Option<String>,
+        /// The run that names and `last` are looked up in
+        #[arg(long)]
+        run: Option<String>,
+    },
+    /// Whether checkpoints are as they were written, and their snapshots in git
+    Verify {
+        #[command(flatten)]
+        one: One,
+        /// Every checkpoint of this work tree
+        #[arg(long)]
+        all: bool,
+    },
+    /// Make one now, from what the journal and git know; asks nobody and disturbs no agent
+    Create {
+        /// A run, by id or the beginning of it; the latest when left out
+        run: Option<String>,
+    },
+    /// Write a checkpoint to a file that can be taken elsewhere
+    Export {
+        /// Which, as for show
+        id: String,
+        /// Where to: compressed when it ends in .gz; - is standard output
+        file: PathBuf,
+        /// The page for people instead of JSON
+        #[arg(long)]
+        markdown: bool,
+        /// The run that names and `last` are looked up in
+        #[arg(long)]
+        run: Option<String>,
+    },
+    /// Remove checkpoints that are kept no longer (checkpoint.retention), with their snapshots
+    Prune {
+        /// Say what would be removed, and remove nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// Instead of checkpoint.retention.days
+        #[arg(long, value_name = "N")]
+        days: Option<u32>,
+        /// Instead of checkpoint.retention.count
+        #[arg(long, value_name = "N")]
+        count: Option<u32>,
+    },
+    /// The JSON Schema of stored checkpoints
+    #[command(hide = true)]
+    Schema,
+}
+
+/// One checkpoint.
+#[derive(Debug, Args)]
+pub(super) struct One {
+    /// An id, a name in the run (c36), the beginning of either, or last
+    id: Option<String>,
+    /// The run that names and `last` are looked up in; the newest with checkpoints when left out
+    #[arg(long)]
+    run: Option<String>,
+}
+
+/// Does it.
+pub(super) fn checkpoint(at: &Place, verb: &Verb) -> Result<u8, Failure> {
+    match verb {
+        Verb::List { run, all } => list::list(at, run.as_deref(), *all),
+        Verb::Show(one) => show::show(at, one),
+        Verb::Diff { a, b, run } => diff::diff(at, a, b.as_deref(), run.as_deref()),
+        Verb::Verify { one, all } => verify::verify(at, one, *all),
+        Verb::Create { run } => create::create(at, run.as_deref()),
+        Verb::Export { id, file, markdown, run } => export::export(at, id, file, *markdown, run.as_deref()),
+        Verb::Prune { dry_run, days, count } => prune::prune(at, *dry_run, *days, *count),
+        Verb::Schema => {
+            out::line(&serde_json::to_string_pretty(&schema()).unwrap_or_default());
+            Ok(0)
+        }
+    }
+}
+
+/// The checkpoints of this work tree, unopened.
+pub(super) struct Shelf {
+    pub(super) workdir: PathBuf,
+    pub(super) found: Vec<Found>,
+}
+
+impl Shelf {
+    /// Looks through the folder of the checkpoints.
+    pub(super) fn open(at: &Place) -> Result<Self, Failure> {
+        let workdir = at.store().workdir().to_owned();
+        let dir = forms(&at.layers(&Flags::default())?).dir(&workdir)?;
+        let found = checkpoint::list(&dir)?;
+        Ok(Self { workdir, found })
+    }
+
+    /// The full id of a run of which only the beginning was typed.
+    pub(super) fn run(&self, typed: Option<&str>) -> Result<Option<String>, Failure> {
+        let Some(typed) = typed else { return Ok(None) };
+        let mut runs: Vec<&str> = self.found.iter().map(|f| f.run.as_str()).collect();
+        runs.dedup();
+        if runs.contains(&typed) {
+            return Ok(Some(typed.to_owned()));
+        }
+        runs.retain(|run| run.starts_with(typed));
+        match runs.as_slice() {
+            [one] => Ok(Some((*one).to_owned())),
+            [] => Err(Failure::usage(format!("no run that begins with {typed:?} has checkpoints"))),
+            several => Err(Failure::usage(format!("{typed:?} may be any of {}", several.join(", ")))),
+        }
+    }
+
+    /// The checkpoint that is meant.
+    pub(super) fn choose(&self, typed: Option<&str>, run: Option<&str>) -> Result<&Found, Failure> {
+        Ok(checkpoint::choose(&self.found, typed, self.run(run)?.as_deref())?)
+    }
+
+    /// The checkpoint that is meant, read and checked.
+    pub(super) fn read(&self, typed: Option<&str>, run: Option<&str>) -> Result<Document, Failure> {
+        let found = self.choose(typed, run)?;
+        Document::read(&found.path).map_err(|error| refused(found, &error.to_string()))
+    }
+
+    /// The repository, if there is one.
+    pub(super) fn repo(&self) -> Option<Repo> {
+        Repo::find(&self.workdir).ok()
+    }
+}
+
+/// A checkpoint that must not be used, and the way on.
+fn refused(found: &Found, why: &str) -> Failure {
+    Failure::failed(format!("{why}\n{}", way_on(found)))
+}
+
+/// What to do about a checkpoint that cannot be used.
+fn way_on(found: &Found) -> String {
+    format!(
+        "it is not used. `segue checkpoint create {run}` makes a new one from the journal and git, \
+         `segue resume {run}` goes on without it, `rm {}` removes it",
+        found.path.display(),
+        run = found.run,
+    )
+}
