@@ -113,23 +113,24 @@ fn score(of: &Phrasings) -> Score {
     score
 }
 
-fn held(name: &str, of: &Phrasings) {
-    let score = score(of);
-    println!(
-        "{name}: {} of {} lies contradicted, {} of {} truths struck",
-        score.caught, score.lies, score.struck, score.truths
-    );
-    assert!(score.wrong.is_empty(), "{}", score.wrong.join("\n"));
-}
-
 #[test]
 fn c3_every_lie_is_contradicted_and_no_truth_is_struck_in_the_first_half() {
-    held("first half", &FIRST);
+    let score = score(&FIRST);
+    println!(
+        "{} of {} lies contradicted, {} of {} truths struck",
+        score.caught, score.lies, score.struck, score.truths
+    );
+    assert_eq!((score.caught, score.struck), (score.lies, 0), "{}", score.wrong.join("\n"));
 }
 
 #[test]
 fn c3_every_lie_is_contradicted_and_no_truth_is_struck_in_the_second_half() {
-    held("second half", &SECOND);
+    let score = score(&SECOND);
+    println!(
+        "{} of {} lies contradicted, {} of {} truths struck",
+        score.caught, score.lies, score.struck, score.truths
+    );
+    assert_eq!((score.caught, score.struck), (score.lies, 0), "{}", score.wrong.join("\n"));
 }
 
 #[test]

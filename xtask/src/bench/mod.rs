@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: what segue costs, beside what the same thing costs without it.
 
 mod handoff;
+mod ledger;
 mod machine;
 mod program;
 mod redact;
@@ -20,6 +21,7 @@ pub(crate) fn bench() -> Outcome {
     shell::run("cargo", &["build", "--quiet", "--release", "--package", "segue"])?;
     let mut rows = machine::rows();
     rows.extend(redact::rows()?);
+    rows.extend(ledger::rows());
     rows.extend(program::rows()?);
     rows.extend(handoff::rows()?);
     shell::say("| what | figure | beside | bar |\n|---|---|---|---|");

@@ -35,10 +35,13 @@ impl<'a> Lookup<'a> {
     pub(super) fn new<'p>(evidence: &'a Evidence, paths: impl Iterator<Item = &'p str>) -> Self {
         let wanted: BTreeSet<String> =
             paths.filter_map(|p| inside(p, evidence)).map(|p| name(&p).to_owned()).collect();
+        // Most files are not asked for, which one look shows.
+        let mut maybe = vec![false; 4096];
+        wanted.iter().for_each(|name| maybe[spread(name)] = true);
         let mut by_name: BTreeMap<&str, BTreeMap<&str, Became>> = BTreeMap::new();
         for (path, became) in files(evidence) {
             let name = name(path);
-            if wanted.contains(name) {
+            if maybe[spread(name)] && wanted.contains(name) {
                 by_name.entry(name).or_default().entry(path).or_insert(became);
             }
         }
@@ -72,6 +75,10 @@ impl<'a> Lookup<'a> {
 
     // A folder became what its most telling file became; a pattern is the part before and after its star.
     fn below(&self, path: &str) -> Vec<Became> {
+        let folder = path.ends_with('/') || path.contains('*') || !name(path).contains('.');
+        if !folder {
+            return Vec::new();
+        }
         let (head, tail) = match path.split_once('*') {
             Some((head, tail)) => (head.to_owned(), tail.rsplit('*').next().unwrap_or_default()),
             None => (format!("{}/", path.trim_end_matches('/')), ""),
@@ -106,6 +113,10 @@ fn files(evidence: &Evidence) -> impl Iterator<Item = (&str, Became)> {
     let deleted = each(&evidence.deleted, Became::Deleted);
     let tree = each(&evidence.tree, Became::Unchanged);
     created.chain(modified).chain(deleted).chain(tree)
+}
+
+fn spread(name: &str) -> usize {
+    name.bytes().fold(7, |all: usize, b| (all * 31 + usize::from(b)) & 4095)
 }
 
 fn name(path: &str) -> &str {

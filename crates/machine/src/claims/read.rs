@@ -1,5 +1,7 @@
 //! From an agent's text to claims: each sentence is read for files, checks and commits, and by its section.
 
+use std::collections::BTreeMap;
+
 use super::checks::{Says, checks};
 use super::commits::commits;
 use super::files::{Above, files};
@@ -13,8 +15,9 @@ use crate::checkpoint::parse;
 pub fn claims(text: &str) -> Vec<Claim> {
     let text = parse(text).text;
     let mut found: Vec<Claim> = Vec::new();
+    let mut titles = Titles::default();
     for unit in units(&text) {
-        for kind in kinds(&unit) {
+        for kind in kinds(&unit, &mut titles) {
             found.push(Claim { kind, text: unit.text.clone(), section: unit.section().map(str::to_owned) });
         }
     }
@@ -26,9 +29,25 @@ pub(crate) fn sentences(text: &str) -> Vec<String> {
     units(text).into_iter().map(|u| u.text).collect()
 }
 
-fn kinds(unit: &Unit) -> Vec<ClaimKind> {
+/// Titles that were looked up before: the items of a list share theirs.
+#[derive(Default)]
+struct Titles(BTreeMap<String, Section>);
+
+impl Titles {
+    fn section(&mut self, title: Option<&str>) -> Section {
+        let Some(title) = title else { return Section::Other };
+        if let Some(known) = self.0.get(title) {
+            return *known;
+        }
+        let found = section(title);
+        self.0.insert(title.to_owned(), found);
+        found
+    }
+}
+
+fn kinds(unit: &Unit, titles: &mut Titles) -> Vec<ClaimKind> {
     let tokens = tokens(&unit.text);
-    let section = below(unit, &tokens);
+    let section = below(unit, &tokens, titles);
     if unit.text.ends_with(':') || is_none(&unit.text) {
         return Vec::new();
     }
@@ -50,13 +69,12 @@ fn kinds(unit: &Unit) -> Vec<ClaimKind> {
 
 // The words before a colon, then the line before the list, then the heading say what a sentence is part of; a box or
 // a tick before it says more than any of them.
-fn below(unit: &Unit, tokens: &[Token]) -> Section {
-    let of = |title: Option<&str>| title.map_or(Section::Other, section);
+fn below(unit: &Unit, tokens: &[Token], titles: &mut Titles) -> Section {
     let label =
         unit.text.split_once(':').filter(|(l, rest)| l.split(' ').count() <= 3 && rest.starts_with(' '));
-    let label = of(label.map(|(l, _)| l).filter(|l| !l.contains(['.', '/', '`'])));
-    let lead = of(unit.lead.as_deref());
-    let heading = of(unit.heading.as_deref());
+    let label = titles.section(label.map(|(l, _)| l).filter(|l| !l.contains(['.', '/', '`'])));
+    let lead = titles.section(unit.lead.as_deref());
+    let heading = titles.section(unit.heading.as_deref());
     let above = if lead == Section::Other { heading } else { lead };
     let ended = matches!(tokens, [.., Token::Mark(_), last] | [.., Token::Mark(_), last, Token::Mark(')')]
         if last.is(&["done", "completed", "finished", "✅", "✓"]));

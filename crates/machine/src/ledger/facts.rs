@@ -2,7 +2,6 @@
 
 use super::conflict::speaks_of_tests;
 use super::merge::Entry;
-use super::sketch::sketch;
 use super::{Category, Ledger, Origin, State};
 use crate::checkpoint::cut_chars;
 use crate::claims::{Finding, Judged, claims};
@@ -72,7 +71,7 @@ impl Ledger {
         if told.is_empty() && !text.trim().is_empty() {
             let origin = self.from(from);
             let entry = Entry { category: Category::Done, text: text.trim(), weight: 0, evidence: "" };
-            self.take_in(&entry, sketch(Category::Done, text), origin);
+            self.take_in(&entry, origin);
             return;
         }
         self.merge(&told, &Origin { checkpoint: None, ..from.clone() });
@@ -81,9 +80,10 @@ impl Ledger {
     fn failure(&mut self, name: &str, text: String, evidence: String, gate: &str, weight: u8, from: &Origin) {
         let origin = self.from(from);
         let entry = Entry { category: Category::Failure, text: name, weight, evidence: &evidence };
-        let at = self.take_in(&entry, sketch(Category::Failure, name), origin);
+        let at = self.take_in(&entry, origin);
         if let Some(item) = self.items.get_mut(at as usize) {
-            (item.text, item.gate, item.state) = (text, Some(gate.to_owned()), State::Open);
+            (item.text, item.state) = (text, State::Open);
+            (item.gate, item.name) = (Some(gate.to_owned()), Some(name.to_owned()));
         }
     }
 }

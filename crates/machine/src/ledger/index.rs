@@ -1,8 +1,7 @@
 //! Finding an item of the ledger by its words, without looking at the others. Made from the items; never stored.
 
-use std::collections::BTreeMap;
-
-use super::sketch::{Sketch, sketch};
+use super::sketch::{Sketch, key, mix, sketch};
+use super::table::Table;
 use super::{Category, Item};
 
 // Words that many items share tell little: no more than this many items are compared under one word.
@@ -12,10 +11,13 @@ const LOOK_AT: usize = 16;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Index {
     sketches: Vec<Sketch>,
-    exact: BTreeMap<u64, u32>,
-    filed: BTreeMap<(Category, u64), Vec<u32>>,
-    bare: BTreeMap<u64, u32>,
-    shapes: BTreeMap<u64, u32>,
+    exact: Table,
+    /// Under the words that a wording of the same thing must share, with its numbers and names.
+    filed: Table,
+    /// Remaining items and failures, under their rarest word.
+    open: Table,
+    bare: Table,
+    shapes: Table,
 }
 
 // Two ledgers are equal when their items are; the index follows from them.
@@ -31,69 +33,70 @@ impl Index {
     /// Takes in the items that it does not know yet.
     pub(super) fn catch_up(&mut self, items: &[Item]) {
         for item in items.iter().skip(self.sketches.len()) {
-            self.add(item.category, sketch(item.category, &item.text));
+            let said = item.name.as_deref().unwrap_or(&item.text);
+            self.add(item.category, sketch(item.category, said));
         }
     }
 
     /// Takes in the next item.
     pub(super) fn add(&mut self, category: Category, sketch: Sketch) {
         let at = u32::try_from(self.sketches.len()).unwrap_or(u32::MAX);
-        self.exact.insert(sketch.key, at);
+        self.exact.add(sketch.key, at);
         for word in sketch.filed() {
-            self.filed.entry((category, *word)).or_default().push(at);
+            self.filed.add(filing(category, &sketch, *word), at);
         }
-        if matches!(category, Category::Rule | Category::Constraint | Category::Decision) {
-            self.bare.insert(sketch.bare, at);
-            if let Some(shape) = sketch.shape {
-                self.shapes.insert(shape, at);
-            }
+        if let Some(rarest) = sketch.tokens.first().filter(|_| can_be_closed(category)) {
+            self.open.add(mix(category as u64, *rarest), at);
         }
         self.sketches.push(sketch);
+        if matches!(category, Category::Rule | Category::Constraint | Category::Decision) {
+            self.stands(at);
+        }
     }
 
-    pub(super) fn sketch(&self, at: u32) -> Option<&Sketch> {
-        self.sketches.get(at as usize)
+    /// The item that says exactly this.
+    pub(super) fn exactly(&self, category: Category, text: &str) -> Option<u32> {
+        self.exact.last(key(category, text))
+    }
+
+    /// The item that surely says the same in other words.
+    pub(super) fn alike(&self, category: Category, wanted: &Sketch) -> Option<u32> {
+        wanted.filed().iter().find_map(|word| {
+            let mut close = self.filed.all(filing(category, wanted, *word)).take(LOOK_AT);
+            close.find(|at| self.sketch(*at).is_some_and(|s| s.same(wanted)))
+        })
     }
 
     /// The item that says the same: in the same words, or surely the same in others.
     pub(super) fn same(&self, category: Category, wanted: &Sketch) -> Option<u32> {
-        if let Some(at) = self.exact.get(&wanted.key) {
-            return Some(*at);
-        }
-        let mut close = wanted.filed().iter().filter_map(|word| self.filed.get(&(category, *word)));
-        close.find_map(|found| {
-            found
-                .iter()
-                .rev()
-                .take(LOOK_AT)
-                .copied()
-                .find(|at| self.sketch(*at).is_some_and(|s| s.same(wanted)))
-        })
+        self.exact.last(wanted.key).or_else(|| self.alike(category, wanted))
+    }
+
+    /// Whether there is anything that finished work could close.
+    pub(super) fn has_open(&self) -> bool {
+        !self.open.is_empty()
     }
 
     /// Items of a category of which `wanted` says every word.
     pub(super) fn within(&self, category: Category, wanted: &Sketch) -> Vec<u32> {
         let mut found: Vec<u32> = Vec::new();
         for word in &wanted.tokens {
-            let Some(filed) = self.filed.get(&(category, *word)) else { continue };
-            let fits = |at: &u32| {
-                self.sketch(*at).is_some_and(|s| s.tokens.first() == Some(word) && s.within(wanted))
-            };
-            found.extend(filed.iter().rev().take(LOOK_AT).copied().filter(fits));
+            let fits = |at: &u32| self.sketch(*at).is_some_and(|s| s.within(wanted));
+            found.extend(self.open.all(mix(category as u64, *word)).take(LOOK_AT).filter(fits));
         }
         found
     }
 
     /// The item that says the opposite.
     pub(super) fn opposite(&self, wanted: &Sketch) -> Option<u32> {
-        let at = *self.bare.get(&wanted.bare)?;
+        let at = self.bare.last(wanted.bare)?;
         let other = self.sketch(at)?;
         (other.negated != wanted.negated && other.tokens == wanted.tokens).then_some(at)
     }
 
     /// The item that gives the same name another value.
     pub(super) fn other_value(&self, wanted: &Sketch) -> Option<u32> {
-        let at = *self.shapes.get(&wanted.shape?)?;
+        let at = self.shapes.last(wanted.shape?)?;
         let other = self.sketch(at)?;
         (other.negated == wanted.negated && other.key != wanted.key).then_some(at)
     }
@@ -101,9 +104,21 @@ impl Index {
     /// Makes the item the one that is found by its bare words and its shape.
     pub(super) fn stands(&mut self, at: u32) {
         let Some(sketch) = self.sketches.get(at as usize) else { return };
-        self.bare.insert(sketch.bare, at);
+        self.bare.set(sketch.bare, at);
         if let Some(shape) = sketch.shape {
-            self.shapes.insert(shape, at);
+            self.shapes.set(shape, at);
         }
     }
+
+    fn sketch(&self, at: u32) -> Option<&Sketch> {
+        self.sketches.get(at as usize)
+    }
+}
+
+const fn can_be_closed(category: Category) -> bool {
+    matches!(category, Category::Remaining | Category::Failure)
+}
+
+fn filing(category: Category, sketch: &Sketch, word: u64) -> u64 {
+    mix(mix(category as u64, sketch.hard), word)
 }

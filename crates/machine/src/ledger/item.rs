@@ -113,6 +113,9 @@ pub struct Item {
     /// The gate that it is about, for failures that a gate reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<String>,
+    /// What it is found by, when that is not its text: a gate or command, whatever it says this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// What it took the place of, in that item's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,

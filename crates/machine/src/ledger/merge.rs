@@ -1,6 +1,6 @@
 //! Taking judged claims in. What a newer summary does not mention stays; only evidence or a newer word takes it back.
 
-use super::sketch::{Sketch, sketch};
+use super::sketch::sketch;
 use super::{Category, Item, Ledger, Origin, State};
 use crate::claims::{ClaimKind, Finding, Judged};
 
@@ -51,11 +51,10 @@ impl Ledger {
                 continue;
             }
             kept = Some(category);
-            let sketch = sketch(category, text);
-            if category == Category::Done {
-                self.close_what_is_done(&sketch, weight, evidence, origin);
+            if category == Category::Done && self.index.has_open() {
+                self.close_what_is_done(&sketch(category, text), weight, evidence, origin);
             }
-            self.take_in(&Entry { category, text, weight, evidence }, sketch, origin);
+            self.take_in(&Entry { category, text, weight, evidence }, origin);
         }
     }
 
@@ -70,8 +69,13 @@ impl Ledger {
     }
 
     /// Adds an entry, or notes that it was said again. Gives the item's position.
-    pub(super) fn take_in(&mut self, entry: &Entry<'_>, sketch: Sketch, origin: u32) -> u32 {
-        if let Some(at) = self.index.same(entry.category, &sketch) {
+    pub(super) fn take_in(&mut self, entry: &Entry<'_>, origin: u32) -> u32 {
+        if let Some(at) = self.index.exactly(entry.category, entry.text) {
+            self.again(at, entry, origin);
+            return at;
+        }
+        let sketch = sketch(entry.category, entry.text);
+        if let Some(at) = self.index.alike(entry.category, &sketch) {
             self.again(at, entry, origin);
             return at;
         }
@@ -88,6 +92,7 @@ impl Ledger {
             evidence: entry.evidence.to_owned(),
             state: State::Open,
             gate: None,
+            name: None,
             was: None,
         });
         self.index.add(entry.category, sketch);
@@ -107,7 +112,7 @@ impl Ledger {
             item.weight = entry.weight;
             entry.evidence.clone_into(&mut item.evidence);
         }
-        if entry.text.len() > item.text.len() && item.gate.is_none() {
+        if entry.text.len() > item.text.len() && item.name.is_none() {
             entry.text.clone_into(&mut item.text);
         }
         match &item.state {

@@ -12,6 +12,7 @@ mod merge;
 mod render;
 mod rules;
 mod sketch;
+mod table;
 
 use serde::{Deserialize, Serialize};
 
@@ -61,3 +62,7 @@ impl Ledger {
         self.items.is_empty()
     }
 }
+
+#[cfg(test)]
+#[path = "ledger_tests.rs"]
+mod tests;

@@ -1,7 +1,6 @@
 //! The user's rules, read from the task: they are kept for ever and come first.
 
 use super::merge::Entry;
-use super::sketch::sketch;
 use super::{Category, Ledger, Origin};
 use crate::claims::sentences;
 
@@ -30,7 +29,7 @@ impl Ledger {
             if is_rule(&text) {
                 let entry =
                     Entry { category: Category::Rule, text: &text, weight: 3, evidence: "the user's task" };
-                self.take_in(&entry, sketch(Category::Rule, &text), origin);
+                self.take_in(&entry, origin);
             }
         }
     }

@@ -26,6 +26,21 @@ pub(super) struct Sketch {
     pub(super) shape: Option<u64>,
 }
 
+/// The key of a text's sketch, without the rest of it.
+pub(super) fn key(category: Category, text: &str) -> u64 {
+    words(text).fold(mix(SEED, category as u64), |all, (_, word)| mix(all, hash(word.as_bytes())))
+}
+
+// Each piece between white space, with what is left of it without marks.
+fn words(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let parts = text.split(|c: char| c == ' ' || c == '`' || c == '*' || c.is_whitespace());
+    parts.map(|raw| (raw, bare(raw))).filter(|(raw, word)| !word.is_empty() || matches!(*raw, "=" | ":"))
+}
+
+fn bare(raw: &str) -> &str {
+    raw.trim_matches(|c: char| !(c.is_ascii_alphanumeric() || c.is_alphanumeric()))
+}
+
 /// Reduces a text.
 pub(super) fn sketch(category: Category, text: &str) -> Sketch {
     let mut made = Sketch {
@@ -36,17 +51,12 @@ pub(super) fn sketch(category: Category, text: &str) -> Sketch {
         bare: 0,
         shape: None,
     };
-    let (mut before, mut equals) = (made.key, false);
-    for raw in text.split(|c: char| c.is_whitespace() || c == '`' || c == '*') {
-        let word = raw.trim_matches(|c: char| !c.is_alphanumeric());
-        if word.is_empty() {
-            equals |= raw == "=" || raw == ":";
-            continue;
-        }
-        made.shape = equals.then_some(before);
-        equals = raw.ends_with([':', '=']);
+    let mut equals = false;
+    for (raw, word) in words(text) {
+        made.shape = equals.then_some(made.key);
+        // "Decision: x" names no value of its own; "retry limit: 3" does.
+        equals = word.is_empty() || raw.ends_with('=') || (raw.ends_with(':') && !made.tokens.is_empty());
         let (token, whole, kind) = token(word);
-        before = mix(made.key, 1);
         made.key = mix(made.key, whole);
         match kind {
             Kind::Filler => {}
@@ -57,9 +67,6 @@ pub(super) fn sketch(category: Category, text: &str) -> Sketch {
                 made.hard = made.hard.wrapping_add(whole);
                 made.tokens.push(token);
             }
-        }
-        if made.shape.is_some() {
-            before = made.key;
         }
     }
     made.tokens.sort_unstable();
@@ -101,7 +108,8 @@ enum Kind {
 
 const SEED: u64 = 0xCBF2_9CE4_8422_2325;
 
-const fn mix(all: u64, next: u64) -> u64 {
+/// Two numbers as one.
+pub(super) const fn mix(all: u64, next: u64) -> u64 {
     let mixed = (all ^ next).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed ^ (mixed >> 29)
 }
@@ -136,16 +144,37 @@ const FILLER_HASHES: [u64; 40] = hashes(FILLER);
 const EQUALS_HASHES: [u64; 3] = hashes(EQUALS);
 const DENIAL_HASHES: [u64; 9] = hashes(DENIAL);
 
+// Most words are none of these, which one look shows.
+const MAYBE: [bool; 256] = {
+    let (mut maybe, mut at) = ([false; 256], 0);
+    while at < FILLER_HASHES.len() {
+        maybe[(FILLER_HASHES[at] & 255) as usize] = true;
+        if at < EQUALS_HASHES.len() {
+            maybe[(EQUALS_HASHES[at] & 255) as usize] = true;
+        }
+        if at < DENIAL_HASHES.len() {
+            maybe[(DENIAL_HASHES[at] & 255) as usize] = true;
+        }
+        at += 1;
+    }
+    maybe
+};
+
 // The first number sorts rare words (identifiers, long words) first; the second stands for the whole word.
 fn token(word: &str) -> (u64, u64, Kind) {
     let bytes = word.as_bytes();
     let whole = hash(bytes);
+    if bytes.is_empty() {
+        return (0, whole, Kind::Filler);
+    }
     let hard = bytes.iter().any(|b| b.is_ascii_digit() || matches!(b, b'_' | b'/' | b'.' | b':'));
-    let kind = if bytes.len() <= 8 && FILLER_HASHES.contains(&whole) {
+    let kind = if !MAYBE[(whole & 255) as usize] {
+        if hard { Kind::Hard } else { Kind::Plain }
+    } else if FILLER_HASHES.contains(&whole) {
         Kind::Filler
     } else if EQUALS_HASHES.contains(&whole) {
         Kind::Equals
-    } else if bytes.len() <= 8 && DENIAL_HASHES.contains(&whole) {
+    } else if DENIAL_HASHES.contains(&whole) {
         Kind::Denial
     } else if hard {
         Kind::Hard
