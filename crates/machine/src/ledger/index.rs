@@ -4,7 +4,7 @@ use super::sketch::{Sketch, key, mix, sketch};
 use super::table::Table;
 use super::{Category, Item};
 
-// Words that many items share tell little: no more than this many items are compared under one word.
+// Words that many items share tell little: no more than this many items are filed under one word.
 const LOOK_AT: usize = 16;
 
 /// Where items are, by their words.
@@ -43,10 +43,10 @@ impl Index {
         let at = u32::try_from(self.sketches.len()).unwrap_or(u32::MAX);
         self.exact.add(sketch.key, at);
         for word in sketch.filed() {
-            self.filed.add(filing(category, &sketch, *word), at);
+            self.filed.add_few(filing(category, &sketch, *word), at, LOOK_AT);
         }
         if let Some(rarest) = sketch.tokens.first().filter(|_| can_be_closed(category)) {
-            self.open.add(mix(category as u64, *rarest), at);
+            self.open.add_few(mix(category as u64, *rarest), at, LOOK_AT);
         }
         self.sketches.push(sketch);
         if matches!(category, Category::Rule | Category::Constraint | Category::Decision) {
@@ -56,20 +56,20 @@ impl Index {
 
     /// The item that says exactly this.
     pub(super) fn exactly(&self, category: Category, text: &str) -> Option<u32> {
-        self.exact.last(key(category, text))
+        self.by_key(key(category, text))
     }
 
     /// The item that surely says the same in other words.
     pub(super) fn alike(&self, category: Category, wanted: &Sketch) -> Option<u32> {
         wanted.filed().iter().find_map(|word| {
-            let mut close = self.filed.all(filing(category, wanted, *word)).take(LOOK_AT);
+            let mut close = self.filed.all(filing(category, wanted, *word));
             close.find(|at| self.sketch(*at).is_some_and(|s| s.same(wanted)))
         })
     }
 
     /// The item that says the same: in the same words, or surely the same in others.
     pub(super) fn same(&self, category: Category, wanted: &Sketch) -> Option<u32> {
-        self.exact.last(wanted.key).or_else(|| self.alike(category, wanted))
+        self.by_key(wanted.key).or_else(|| self.alike(category, wanted))
     }
 
     /// Whether there is anything that finished work could close.
@@ -82,7 +82,7 @@ impl Index {
         let mut found: Vec<u32> = Vec::new();
         for word in &wanted.tokens {
             let fits = |at: &u32| self.sketch(*at).is_some_and(|s| s.within(wanted));
-            found.extend(self.open.all(mix(category as u64, *word)).take(LOOK_AT).filter(fits));
+            found.extend(self.open.all(mix(category as u64, *word)).filter(fits));
         }
         found
     }
@@ -98,7 +98,8 @@ impl Index {
     pub(super) fn other_value(&self, wanted: &Sketch) -> Option<u32> {
         let at = self.shapes.last(wanted.shape?)?;
         let other = self.sketch(at)?;
-        (other.negated == wanted.negated && other.key != wanted.key).then_some(at)
+        let same_name = other.shape == wanted.shape && other.negated == wanted.negated;
+        (same_name && other.key != wanted.key).then_some(at)
     }
 
     /// Makes the item the one that is found by its bare words and its shape.
@@ -108,6 +109,17 @@ impl Index {
         if let Some(shape) = sketch.shape {
             self.shapes.set(shape, at);
         }
+    }
+
+    /// Makes room for so many more items.
+    pub(super) fn reserve(&mut self, more: usize) {
+        self.sketches.reserve(more);
+        self.exact.reserve(more);
+        self.filed.reserve(more * 2);
+    }
+
+    fn by_key(&self, key: u64) -> Option<u32> {
+        self.exact.all(key).find(|at| self.sketch(*at).is_some_and(|s| s.key == key))
     }
 
     fn sketch(&self, at: u32) -> Option<&Sketch> {

@@ -20,6 +20,8 @@ impl Ledger {
         }
         self.index.catch_up(&self.items);
         let origin = self.from(from);
+        self.items.reserve(judged.len());
+        self.index.reserve(judged.len());
         let mut rest = judged;
         while let Some(first) = rest.first() {
             let said =
