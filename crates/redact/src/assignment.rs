@@ -53,7 +53,9 @@ pub(crate) fn find(text: &[u8], name: &Name) -> Option<(usize, usize, Telling)> 
     let start = if value.quoted { after_scheme(text, value.start) } else { value.start };
     let given = text.get(start..value.end)?;
     // What most names are given cannot be a secret: the name itself is looked at last.
-    if given.len() < if tie == Tie::Beside && !value.quoted { 16 } else { 4 }
+    let code = tie == Tie::Beside && value.quoted && before(text, value.start) == b'`';
+    if code
+        || given.len() < if tie == Tie::Beside && !value.quoted { 16 } else { 4 }
         || text[..name.start].ends_with(b"[redacted:")
     {
         return None;
