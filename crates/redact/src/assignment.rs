@@ -3,7 +3,7 @@
 use crate::{
     names::{Telling, telling},
     spelling::{after_spaces, escape, quote, run, starts_word},
-    values::{Tie, read, secret},
+    values::{Tie, read, secret, whole},
 };
 
 /// The most bytes of a name on each side of where it was noticed.
@@ -61,7 +61,7 @@ pub(crate) fn find(text: &[u8], name: &Name) -> Option<(usize, usize, Telling)> 
         return None;
     }
     let telling = telling(word);
-    secret(given, telling, value.quoted, tie).then_some((start, value.end, telling))
+    secret(given, telling, value.quoted, tie).then(|| (start, whole(text, &value), telling))
 }
 
 /// The position of the value and how it is tied to the name.

@@ -1,7 +1,7 @@
 //! Passwords in short flags of commands that are known to take them: `mysql -pSECRET`, `sshpass -p`, `curl -u me:SECRET`.
 
 use crate::{
-    spelling::run,
+    spelling::{quote, run},
     values::{marked, placeholder},
 };
 
@@ -36,7 +36,7 @@ pub(crate) const COMMANDS: &[Command] = &[
 
 /// The password on the rest of the line after the command's name.
 pub(crate) fn find(command: &Command, text: &[u8], at: usize) -> Option<(usize, usize)> {
-    let size = run(text, at, |b| b != b'\n').min(LONGEST_LINE);
+    let size = run(&text[..text.len().min(at + LONGEST_LINE)], at, |b| b != b'\n');
     let line = &text[at..at + size];
     let line = &line[..line.windows(2).position(|w| w == b"\\n").unwrap_or(line.len())];
     command.flags.iter().find_map(|flag| {
@@ -46,7 +46,7 @@ pub(crate) fn find(command: &Command, text: &[u8], at: usize) -> Option<(usize, 
             return None;
         }
         start += spaces;
-        start += run(line, start, |b| matches!(b, b'"' | b'\'' | b'\\'));
+        start = quote(line, start).map_or(start, |(_, _, after)| after);
         let size = run(line, start, |b| b > b' ' && !matches!(b, b'"' | b'\'' | b'\\' | b'`'));
         let mut value = &line[start..start + size];
         if command.user {

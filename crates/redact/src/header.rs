@@ -35,6 +35,8 @@ pub(crate) fn cookie(text: &[u8], at: usize, name: usize) -> Option<(usize, usiz
         return None;
     }
     let start = after_separator(text, at)?;
+    let near = &text[start..text.len().min(start + 128)];
+    near.iter().position(|b| *b == b'=')?;
     let size = run(text, start, |b| b >= b' ' && !matches!(b, b'"' | b'\'' | b'`' | b'\\'));
     let value = &text[start..start + size];
     let equals = value.iter().position(|b| *b == b'=')?;

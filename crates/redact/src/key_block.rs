@@ -1,7 +1,7 @@
 //! Private key blocks, whole or cut off at either end, over lines of a file, of a diff, of a listing with line numbers,
 //! of code, or with `\n` written out. Quotes between lines stay, so that JSON remains JSON.
 
-use crate::spelling::{escape, run};
+use crate::spelling::{LONGEST_RUN, escape, run};
 
 /// The most bytes of one block.
 const LONGEST: usize = 64 * 1024;
@@ -50,10 +50,10 @@ pub(crate) fn from_start(text: &[u8], at: usize) -> Option<Vec<(usize, usize)>> 
     (parts.iter().map(|(start, end)| end - start).sum::<usize>() > 0).then_some(parts)
 }
 
-/// The part of a block whose start was cut off, before the `-----END ` at `at`.
-pub(crate) fn to_end(text: &[u8], at: usize) -> Option<(usize, usize)> {
+/// The part of a block whose start was cut off, before the `-----END ` at `at` and not before `floor`.
+pub(crate) fn to_end(text: &[u8], at: usize, floor: usize) -> Option<(usize, usize)> {
     let end = label(text, at + 9)?;
-    let low = at.saturating_sub(LONGEST);
+    let low = at.saturating_sub(LONGEST).max(floor);
     let body = |b: u8| base64(b) || b.is_ascii_whitespace() || b == b'\\';
     let mut start = at;
     while start > low && body(text[start - 1]) {
@@ -123,7 +123,9 @@ fn past_line_start(text: &[u8], mut at: usize) -> usize {
 fn line_of_body(text: &[u8], at: usize) -> usize {
     let size = run(text, at, base64);
     let after = text.get(at + size).copied().unwrap_or(b'\n');
-    let ends = after.is_ascii_whitespace() || matches!(after, b'\\' | b'"' | b'\'' | b'`' | b',' | b'<');
+    let ends = size == LONGEST_RUN
+        || after.is_ascii_whitespace()
+        || matches!(after, b'\\' | b'"' | b'\'' | b'`' | b',' | b'<');
     let line = &text[at..at + size];
     if line.starts_with(b"-----") {
         return 0;

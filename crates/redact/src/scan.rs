@@ -170,9 +170,17 @@ impl Scanner {
                     named = name.end;
                     hits.extend(given(text, &name));
                 }
+            } else if let Rule::BlockEnd = rule {
+                let part = key_block::to_end(text, start, blocked.min(start));
+                blocked = part.map_or(blocked, |(_, end)| end);
+                hits.extend(part.map(|(start, end)| Hit { start, end, kind: self.kind("private-key") }));
             } else if let Rule::Marker = rule {
                 markers.extend(marker(text, start, end));
             } else {
+                let inside = |hit: &Hit| start < hit.end && hit.start < start;
+                if matches!(rule, Rule::Token(_)) && hits.last().is_some_and(inside) {
+                    continue;
+                }
                 hits.extend(self.look(rule, text, start, end));
             }
         }
@@ -192,7 +200,6 @@ impl Scanner {
             Rule::Token(i) => (tokens::find(&tokens::TOKENS[*i], text, at), tokens::TOKENS[*i].kind),
             Rule::Url => (url::find(text, at), "url-password"),
             Rule::Oracle => (url::oracle(text, end), "url-password"),
-            Rule::BlockEnd => (key_block::to_end(text, at), "private-key"),
             Rule::Authorization => (header::authorization(text, end), "authorization"),
             Rule::Bearer => (header::bearer(text, end), "authorization"),
             Rule::Cookie => (header::cookie(text, end, at), "cookie"),
@@ -204,7 +211,7 @@ impl Scanner {
                 let value = &self.values[*i];
                 (text[at..].starts_with(value).then_some((at, at + value.len())), "env-value")
             }
-            Rule::Name | Rule::BlockStart | Rule::Marker => (None, ""),
+            Rule::Name | Rule::BlockStart | Rule::BlockEnd | Rule::Marker => (None, ""),
         };
         found.map(|(start, end)| Hit { start, end, kind: self.kind(kind) })
     }

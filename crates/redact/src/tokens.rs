@@ -176,18 +176,20 @@ pub(crate) fn find(token: &Token, text: &[u8], at: usize) -> Option<(usize, usiz
     if text.get(at..body)? != token.prefix.as_bytes() {
         return None;
     }
+    let loose = token.prefix == ":AA" || token.prefix.contains('/');
+    let first = &text[body..text.len().min(body + 64)];
+    let first = &first[..run(first, 0, |b| token.set.has(b))];
+    // Most candidates end here: a long run is only read to its end if its start is random.
+    if !(loose || starts_word(text, at)) || !mixed(first) || distinct(first) < 8 {
+        return None;
+    }
     let size = run(text, body, |b| token.set.has(b));
     let (mut start, mut end) = (at, body + size);
     while end > body && matches!(text[end - 1], b'.' | b'/') {
         end -= 1;
     }
     let rest = &text[body..end];
-    if rest.len() < token.least
-        || rest.len() > token.most
-        || !mixed(rest)
-        || distinct(rest) < 8
-        || sample(rest)
-    {
+    if rest.len() < token.least || rest.len() > token.most || sample(rest) {
         return None;
     }
     match token.prefix {
@@ -202,7 +204,7 @@ pub(crate) fn find(token: &Token, text: &[u8], at: usize) -> Option<(usize, usiz
     if token.most == token.least && text.get(end).is_some_and(u8::is_ascii_alphanumeric) {
         return None;
     }
-    (start != at || token.prefix.contains('/') || starts_word(text, at)).then_some((start, end))
+    Some((start, end))
 }
 
 /// Discord's bot tokens have no prefix: 23 to 28 characters, a dot, 6, a dot, and at least 27. The two dots are searched

@@ -10,7 +10,7 @@ const LONGEST: usize = 1024;
 /// The password after the `://` at `at`.
 pub(crate) fn find(text: &[u8], at: usize) -> Option<(usize, usize)> {
     let start = at + 3;
-    let size = run(text, start, ends_not).min(LONGEST);
+    let size = run(&text[..text.len().min(start + LONGEST)], start, ends_not);
     let rest = &text[start..start + size];
     let host = rest.iter().position(|b| matches!(b, b'/' | b'?' | b'#')).unwrap_or(size);
     let inside = rest[..host].iter().rposition(|b| *b == b'@');
@@ -40,7 +40,7 @@ pub(crate) fn find(text: &[u8], at: usize) -> Option<(usize, usize)> {
 
 /// The password after `jdbc:oracle:…:` at `at`.
 pub(crate) fn oracle(text: &[u8], at: usize) -> Option<(usize, usize)> {
-    let size = run(text, at, ends_not).min(LONGEST);
+    let size = run(&text[..text.len().min(at + LONGEST)], at, ends_not);
     let rest = &text[at..at + size];
     let slash = rest.iter().position(|b| *b == b'/')?;
     let end = rest.iter().position(|b| *b == b'@').filter(|end| *end > slash + 1)?;

@@ -74,10 +74,22 @@ fn ends_string(text: &[u8], at: usize) -> bool {
     text.get(after).is_none_or(|b| matches!(b, b',' | b':' | b'}' | b']'))
 }
 
+/// The most bytes of an unquoted value that are looked at to tell whether it is secret.
+const LONGEST_BARE: usize = 1024;
+
+/// Where a secret that was read as far as it needed to be really ends.
+pub(crate) fn whole(text: &[u8], value: &Value) -> usize {
+    let cut = !value.quoted && value.end - value.start == LONGEST_BARE;
+    value.end + if cut { run(text, value.end, unbroken) } else { 0 }
+}
+
+fn unbroken(b: u8) -> bool {
+    b > b' ' && !matches!(b, b'"' | b'\'' | b'`' | b'\\' | b'<' | b'>')
+}
+
 fn bare(text: &[u8], at: usize, tie: Tie) -> usize {
-    let size = run(text, at, |b| {
-        !b.is_ascii_whitespace() && !matches!(b, b'"' | b'\'' | b'`' | b'\\' | b'<' | b'>') && b >= b' '
-    });
+    let near = &text[..text.len().min(at + LONGEST_BARE)];
+    let size = run(near, at, unbroken);
     let rest = &text[at..at + size];
     let shell = tie == Tie::Shell;
     let mut end = 0;
@@ -146,7 +158,9 @@ pub(crate) fn secret(value: &[u8], telling: Telling, quoted: bool, tie: Tie) -> 
 
 /// Whether a value is what this crate itself put there.
 pub(crate) fn marked(value: &[u8]) -> bool {
-    contains(value, b"[redacted:") || value == b"[redacted" || value.starts_with(b"redacted:")
+    contains(&value[..value.len().min(64)], b"[redacted:")
+        || value == b"[redacted"
+        || value.starts_with(b"redacted:")
 }
 
 const PLACEHOLDERS: &[&[u8]] = &[
