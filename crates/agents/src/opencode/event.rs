@@ -115,12 +115,7 @@ impl OpenCode {
         let title = title(part["tool"].as_str().unwrap_or("tool"), &state["input"]);
         match state["status"].as_str().unwrap_or_default() {
             _ if self.ended.contains(id) => {}
-            // Told before it runs: the session must not be ended between the call and its tool.
-            "pending" | "running" => {
-                if self.tools.insert(id.to_owned(), title.clone()).as_ref() != Some(&title) {
-                    io.events.push(AgentEvent::ToolStarted { tool: id.to_owned(), title });
-                }
-            }
+            "pending" | "running" => self.tool_began(id, title, io),
             ended @ ("completed" | "error") => {
                 let result = if ended == "completed" { &state["output"] } else { &state["error"] };
                 let chars = text_chars(result);
@@ -137,6 +132,14 @@ impl OpenCode {
                 }
             }
             _ => {}
+        }
+    }
+
+    // Told before it runs: the session must not be ended between the call and its tool.
+    fn tool_began(&mut self, id: &str, title: String, io: &mut Io) {
+        let before = self.tools.insert(id.to_owned(), title.clone());
+        if before.as_ref() != Some(&title) {
+            io.events.push(AgentEvent::ToolStarted { tool: id.to_owned(), title });
         }
     }
 
