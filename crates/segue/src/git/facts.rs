@@ -2,6 +2,8 @@
 //!
 //! Nothing here fails: what git does not answer is left empty, and the trouble is named.
 
+use std::thread;
+
 use super::call;
 use super::{GitError, Repo};
 
@@ -39,11 +41,15 @@ impl Repo {
     /// Compares the repository with what it was at the base; without a base tree the base commit or HEAD is taken.
     pub(crate) fn facts(&self, base_commit: Option<&str>, base_tree: Option<&str>) -> Facts {
         let mut facts = Facts::default();
-        let steps = [
-            self.place(&mut facts),
-            self.commits(&mut facts, base_commit),
-            self.changes(&mut facts, base_commit, base_tree),
-        ];
+        let placed = self.place(&mut facts);
+        let (head, mut log) = (facts.head.clone(), Facts::default());
+        let (listed, changed) = thread::scope(|scope| {
+            let listed = scope.spawn(|| self.commits(&mut log, head.as_deref(), base_commit));
+            let changed = self.changes(&mut facts, base_commit, base_tree);
+            (listed.join().unwrap_or(Ok(())), changed)
+        });
+        (facts.commits, facts.commit_count) = (log.commits, log.commit_count);
+        let steps = [placed, listed, changed];
         let mut troubles: Vec<String> =
             steps.into_iter().filter_map(Result::err).map(|error| error.to_string()).collect();
         troubles.extend(facts.trouble.take());
@@ -60,11 +66,9 @@ impl Repo {
         Ok(())
     }
 
-    fn commits(&self, facts: &mut Facts, base: Option<&str>) -> Result<(), GitError> {
-        let Some(head) = &facts.head else { return Ok(()) };
-        let range = base.map_or_else(|| head.clone(), |base| format!("{base}..{head}"));
-        let count = self.call(&["rev-list", "--count", &range, "--"]).line()?;
-        facts.commit_count = count.trim().parse().unwrap_or_default();
+    fn commits(&self, facts: &mut Facts, head: Option<&str>, base: Option<&str>) -> Result<(), GitError> {
+        let Some(head) = head.filter(|head| base != Some(*head)) else { return Ok(()) };
+        let range = base.map_or_else(|| head.to_owned(), |base| format!("{base}..{head}"));
         let most = format!("--max-count={LISTED}");
         let out = self.call(&["rev-list", &most, "--format=%h%x09%s", &range, "--"]).run()?;
         facts.commits = call::text(&out)
@@ -73,6 +77,11 @@ impl Repo {
             .filter_map(|line| line.split_once('\t'))
             .map(|(hash, subject)| (hash.to_owned(), subject.to_owned()))
             .collect();
+        facts.commit_count = facts.commits.len();
+        if facts.commit_count == LISTED {
+            let count = self.call(&["rev-list", "--count", &range, "--"]).line()?;
+            facts.commit_count = count.trim().parse().unwrap_or(LISTED);
+        }
         Ok(())
     }
 
@@ -93,12 +102,18 @@ impl Repo {
         if base == staged.tree {
             return Ok(());
         }
-        let args = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", &base, &staged.tree];
-        let out = self.call(&args).run()?;
-        sort(facts, &out);
-        let args = ["diff-tree", "-r", "--no-renames", "--no-ext-diff", "--shortstat", &base, &staged.tree];
-        let stat = self.call(&args).line()?;
-        facts.diffstat = Some(stat.trim().to_owned()).filter(|stat| !stat.is_empty());
+        let diff = |args: &[&str]| {
+            let args = [&["diff-tree", "-r", "--no-renames", "--no-ext-diff"], args, &[&base, &staged.tree]];
+            self.long_call(&args.concat())
+        };
+        // The size takes the reading of every changed file; the names must not wait for it, nor go with it.
+        let (stat, list) = thread::scope(|scope| {
+            let stat = scope.spawn(|| diff(&["--shortstat"]).line());
+            let list = diff(&["-z", "--name-status"]).run();
+            (stat.join().unwrap_or_else(|_| Ok(String::new())), list)
+        });
+        sort(facts, &list?);
+        facts.diffstat = Some(stat?.trim().to_owned()).filter(|stat| !stat.is_empty());
         Ok(())
     }
 }

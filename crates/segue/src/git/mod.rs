@@ -10,6 +10,7 @@ mod snapshot;
 mod stage;
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use thiserror::Error;
@@ -89,6 +90,8 @@ pub(crate) struct Repo {
     patience: Duration,
     /// Path specifications of segue's own files beside its folder.
     left_out: Vec<String>,
+    /// The private index of the last time, shared by all that work on this repository.
+    kept: Arc<Mutex<Option<stage::Kept>>>,
 }
 
 impl Repo {
@@ -110,7 +113,7 @@ impl Repo {
         let git_dir = call::path(git_dir.strip_suffix(b"\n").unwrap_or(git_dir));
         let root = Call::new(workdir, PATIENCE, &["rev-parse", "--show-toplevel"]).run()?;
         let root = call::path(root.strip_suffix(b"\n").unwrap_or(&root));
-        Ok(Self { root, git_dir, patience: PATIENCE, left_out: Vec::new() })
+        Ok(Self { root, git_dir, patience: PATIENCE, left_out: Vec::new(), kept: Arc::default() })
     }
 
     /// The same repository, with paths that are segue's own: they are in no snapshot, commit or list of changes.
@@ -170,3 +173,6 @@ impl Repo {
 #[cfg(test)]
 #[path = "git_tests.rs"]
 mod tests;
+
+#[cfg(all(test, unix))]
+mod scale_tests;

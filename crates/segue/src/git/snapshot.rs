@@ -1,5 +1,7 @@
 //! A snapshot: the work tree saved as a commit under `refs/segue/`, where no branch, tag or push by default sees it.
 
+use std::thread;
+
 use super::{GitError, Repo};
 
 /// Whose name segue's own commits bear.
@@ -41,11 +43,16 @@ pub(crate) struct Snapshot {
 impl Repo {
     /// Saves the work tree, with new files; the user's index, branch and files stay as they are.
     pub(crate) fn snapshot(&self, request: &SnapshotRequest<'_>) -> Result<Snapshot, GitError> {
-        let staged = self.stage()?;
         let reference = reference(request.run, request.label);
+        let (head, staged) = thread::scope(|scope| {
+            let head = scope.spawn(|| self.head());
+            let staged = self.stage();
+            (head.join().unwrap_or_default(), staged)
+        });
+        let staged = staged?;
         let earlier = self.resolve(&reference)?;
         // A snapshot of the same name stays reachable as a parent, so nothing that was saved is ever lost.
-        let parents = [self.head(), request.parent.map(str::to_owned), earlier.clone()];
+        let parents = [head, request.parent.map(str::to_owned), earlier.clone()];
         let commit = self.commit_tree(&staged.tree, parents.into_iter().flatten(), request.message)?;
         // An empty old value means that the reference must not exist.
         let old = earlier.unwrap_or_default();

@@ -3,9 +3,12 @@
 //! What cannot be taken in is left out and named: a damaged index, an unreadable file or a nested repository makes the
 //! result smaller, and never stops it.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::SystemTime;
 
 use tempfile::TempDir;
 
@@ -14,6 +17,9 @@ use super::{GitError, OWN_FOLDER, Repo};
 
 /// New files above this size are left out.
 const LARGE: u64 = 10 * 1024 * 1024;
+
+/// From this many changes on, what they hold is written into one file.
+const MANY: usize = 500;
 
 /// How many paths a sentence about trouble names.
 const NAMED: usize = 5;
@@ -29,12 +35,27 @@ pub(super) struct Staged {
     pub(super) trouble: Option<String>,
 }
 
-/// New paths that must not be added.
+/// Which paths are new, and which of them must not be added.
 #[derive(Debug, Default)]
-struct Left {
+struct New {
+    taken: BTreeSet<Vec<u8>>,
     large: Vec<(Vec<u8>, u64)>,
     nested: Vec<Vec<u8>>,
 }
+
+/// The private index of the last time: what it holds need not be read again.
+#[derive(Debug)]
+pub(super) struct Kept {
+    folder: TempDir,
+    /// What the user's index was then; another one is taken as the start of a new private index.
+    of: Stamp,
+    /// The new paths that went in.
+    taken: BTreeSet<Vec<u8>>,
+}
+
+/// By which one state of an index file is told from another: size, time, number and the checksum at its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stamp(Option<(u64, SystemTime, u64, Vec<u8>)>);
 
 impl Repo {
     /// The hash of the work tree as it is, with new files.
@@ -44,22 +65,33 @@ impl Repo {
 
     /// Writes the work tree, with new files, into the repository's objects.
     pub(super) fn stage(&self) -> Result<Staged, GitError> {
+        // Whoever comes while another stages gets an index of its own.
+        let mut slot = self.kept.try_lock().ok();
+        let kept = slot.as_mut().and_then(|slot| slot.take());
         let mut troubles = Vec::new();
-        let mut private = Private::new(self, &mut troubles)?;
-        let left = private.look()?;
-        if let Some(why) = private.add(&left)? {
+        let (mut private, new, changes) = Private::look(self, kept, &mut troubles)?;
+        if let Some(why) = private.add(&new, changes)? {
             troubles.push(why);
         }
-        match private.missed() {
-            Ok(missed) if missed.is_empty() => {}
-            Ok(missed) => troubles.push(format!("changes not taken in: {}", names(&missed))),
-            Err(error) => troubles.push(error.to_string()),
+        let (missed, tree) = thread::scope(|scope| {
+            let missed = scope.spawn(|| private.missed());
+            let tree = private.write();
+            (missed.join(), tree)
+        });
+        match missed {
+            Ok(Ok(missed)) if missed.is_empty() => {}
+            Ok(Ok(missed)) => troubles.push(format!("changes not taken in: {}", names(&missed))),
+            Ok(Err(error)) => troubles.push(error.to_string()),
+            Err(_) => troubles.push("whether everything was taken in is not known".to_owned()),
         }
-        if !left.nested.is_empty() {
-            troubles.push(format!("repositories within the repository, left out: {}", names(&left.nested)));
+        if !new.nested.is_empty() {
+            troubles.push(format!("repositories within the repository, left out: {}", names(&new.nested)));
         }
-        let tree = private.write()?;
-        let skipped = left.large.iter().map(|(path, size)| (call::text(path), *size)).collect();
+        let tree = tree?;
+        let skipped = new.large.iter().map(|(path, size)| (call::text(path), *size)).collect();
+        if let Some(slot) = slot.as_mut().filter(|_| private.sound) {
+            **slot = Some(Kept { folder: private.folder, of: private.of, taken: new.taken });
+        }
         let trouble = (!troubles.is_empty()).then(|| troubles.join("; "));
         Ok(Staged { tree, skipped, trouble })
     }
@@ -69,27 +101,77 @@ impl Repo {
 struct Private<'a> {
     repo: &'a Repo,
     // Held so that the folder is removed at the end.
-    _folder: TempDir,
+    folder: TempDir,
     file: PathBuf,
+    of: Stamp,
+    /// Whether it may serve again: it was made of the user's own, and everything went in.
+    sound: bool,
     /// Where attributes are read from, if not from the work tree.
     attributes: Option<String>,
 }
 
 impl<'a> Private<'a> {
-    fn new(repo: &'a Repo, troubles: &mut Vec<String>) -> Result<Self, GitError> {
+    /// An index to work in, the new paths, and how many changes it has to take in.
+    fn look(
+        repo: &'a Repo,
+        kept: Option<Kept>,
+        troubles: &mut Vec<String>,
+    ) -> Result<(Self, New, usize), GitError> {
+        let users = repo.git_dir.join("index");
+        let of = Stamp::of(&users);
+        if let Some(kept) = kept.filter(|kept| kept.of == of) {
+            let taken = kept.taken;
+            let private = Self::with(repo, kept.folder, of.clone());
+            // A new path that went in and may not any more (ignored, too large, within a repository) has to go.
+            let gone_wrong = |new: &New| {
+                taken
+                    .difference(&new.taken)
+                    .any(|path| repo.root.join(call::path(path)).symlink_metadata().is_ok())
+            };
+            if let Ok((new, changes)) = private.both(&users)
+                && !gone_wrong(&new)
+            {
+                return Ok((private, new, changes));
+            }
+        }
         let io =
             |error: io::Error| GitError::Io { call: "git (a private index)".into(), why: error.to_string() };
         let folder = tempfile::Builder::new().prefix("segue-").tempdir_in(&repo.git_dir).map_err(io)?;
-        let file = folder.path().join("index");
-        copy_index(&repo.git_dir.join("index"), &file).map_err(io)?;
-        let private = Self { repo, _folder: folder, file, attributes: None };
-        if let Err(error) = private.call(repo.call(&["ls-files", "--stage", "--", OWN_FOLDER])).run() {
-            troubles.push(format!(
-                "the index could not be read, so the last commit was taken as the start ({error})"
-            ));
-            private.start_from_head()?;
+        let mut private = Self::with(repo, folder, of);
+        copy_index(&users, &private.file).map_err(io)?;
+        let found = private.both(&private.file);
+        let Err(error) = found else { return found.map(|(new, changes)| (private, new, changes)) };
+        if let GitError::TimedOut { .. } = error {
+            return Err(error);
         }
-        Ok(private)
+        private.sound = false;
+        private.start_from_head()?;
+        let (new, changes) = private.both(&private.file)?;
+        troubles.push(format!(
+            "the index could not be read, so the last commit was taken as the start ({error})"
+        ));
+        Ok((private, new, changes))
+    }
+
+    fn with(repo: &'a Repo, folder: TempDir, of: Stamp) -> Self {
+        let file = folder.path().join("index");
+        Self { repo, folder, file, of, sound: true, attributes: None }
+    }
+
+    // What is new to the user's index, and how much is new to this one.
+    fn both(&self, users: &Path) -> Result<(New, usize), GitError> {
+        let list = |index: &Path, args: &[&str]| {
+            let args = [&["ls-files", "--others", "--exclude-standard", "-z"], args].concat();
+            self.repo.long_call(&args).env("GIT_INDEX_FILE", index).run()
+        };
+        let (new, changes) = thread::scope(|scope| {
+            let new = scope.spawn(|| list(users, &[]));
+            let changes = list(&self.file, &["--modified"]);
+            (new.join(), changes)
+        });
+        let new =
+            new.map_err(|_| GitError::Io { call: "git ls-files".into(), why: "it was not read".into() })??;
+        Ok((self.sort(&new), call::parts(&changes?).count()))
     }
 
     fn start_from_head(&self) -> Result<(), GitError> {
@@ -110,38 +192,42 @@ impl<'a> Private<'a> {
     }
 
     /// Which new paths are to be left out.
-    fn look(&self) -> Result<Left, GitError> {
-        let args = ["ls-files", "--others", "--exclude-standard", "-z"];
-        let out = self.call(self.repo.long_call(&args)).run()?;
-        let mut left = Left::default();
-        for path in call::parts(&out) {
+    fn sort(&self, out: &[u8]) -> New {
+        let mut new = New::default();
+        for path in call::parts(out) {
             if let Some(folder) = path.strip_suffix(b"/") {
-                left.nested.push(folder.to_vec());
-            } else if !is_ours(path)
-                && let Ok(meta) = fs::symlink_metadata(self.repo.root.join(call::path(path)))
-                && meta.len() > LARGE
-            {
-                left.large.push((path.to_vec(), meta.len()));
+                new.nested.push(folder.to_vec());
+                continue;
+            }
+            if is_ours(path) {
+                continue;
+            }
+            match fs::symlink_metadata(self.repo.root.join(call::path(path))) {
+                Ok(meta) if meta.len() > LARGE => new.large.push((path.to_vec(), meta.len())),
+                _ => drop(new.taken.insert(path.to_vec())),
             }
         }
-        Ok(left)
+        new
     }
 
     /// Adds every change but those; what git could not add is the answer.
-    fn add(&mut self, left: &Left) -> Result<Option<String>, GitError> {
+    fn add(&mut self, new: &New, changes: usize) -> Result<Option<String>, GitError> {
         let mut paths: Vec<u8> =
             self.repo.everything().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
-        for path in left.nested.iter().chain(left.large.iter().map(|(path, _)| path)) {
+        for path in new.nested.iter().chain(new.large.iter().map(|(path, _)| path)) {
             paths.extend_from_slice(b":(top,exclude,literal)");
             paths.extend_from_slice(path);
             paths.push(0);
         }
+        // Above this size git writes into one pack and not into a file for each object, which takes half the time.
+        let pack: &[&str] = if changes > MANY { &["-c", "core.bigFileThreshold=1"] } else { &[] };
         let args = ["-c", "core.splitIndex=false", "add", "--all", "--ignore-errors"];
-        let args = [args.as_slice(), &["--pathspec-from-file=-", "--pathspec-file-nul"]].concat();
+        let args = [pack, &args, &["--pathspec-from-file=-", "--pathspec-file-nul"]].concat();
         let answer = self.call(self.repo.long_call(&args)).input(paths.clone()).ask()?;
         if answer.status.success() {
             return Ok(None);
         }
+        self.sound = false;
         let why = call::short(&answer.err);
         // git has left something out (1) or given up before anything was taken in, as it does when a filter fails.
         if answer.status.code() == Some(1) {
@@ -175,6 +261,24 @@ fn copy_index(from: &Path, to: &Path) -> io::Result<()> {
         Ok(_) => File::options().write(true).open(to)?.set_modified(fs::metadata(from)?.modified()?),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
+    }
+}
+
+impl Stamp {
+    fn of(index: &Path) -> Self {
+        let read = || -> io::Result<(u64, SystemTime, u64, Vec<u8>)> {
+            let mut file = File::open(index)?;
+            let meta = file.metadata()?;
+            let mut end = Vec::new();
+            file.seek(SeekFrom::Start(meta.len().saturating_sub(32)))?;
+            file.read_to_end(&mut end)?;
+            #[cfg(unix)]
+            let number = std::os::unix::fs::MetadataExt::ino(&meta);
+            #[cfg(not(unix))]
+            let number = 0;
+            Ok((meta.len(), meta.modified()?, number, end))
+        };
+        Self(read().ok())
     }
 }
 
