@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: what segue costs, beside what the same thing costs without it.
 
+mod checkpoint;
 mod handoff;
 mod ledger;
 mod machine;
@@ -24,6 +25,7 @@ pub(crate) fn bench() -> Outcome {
     rows.extend(ledger::rows());
     rows.extend(program::rows()?);
     rows.extend(handoff::rows()?);
+    rows.extend(checkpoint::rows()?);
     shell::say("| what | figure | beside | bar |\n|---|---|---|---|");
     for row in rows {
         shell::say(&format!("| {} | {} | {} | {} |", row.what, row.figure, row.beside, row.bar));
