@@ -13,6 +13,7 @@ pub(crate) fn generate(check: bool) -> Outcome {
     let files = [
         ("docs/schema/events.json", pretty(&segue_report::schema())),
         ("docs/schema/status.json", pretty(&segue_report::status_schema())),
+        ("docs/schema/checkpoint.json", checkpoint_schema()?),
         ("docs/reference/commands.md", commands()?),
         ("docs/reference/configuration.md", configuration()?),
     ];
@@ -43,6 +44,11 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).map(|text| text + "\n").unwrap_or_default()
 }
 
+fn checkpoint_schema() -> Result<String, Box<dyn std::error::Error>> {
+    let text = shell::read(&program().to_string_lossy(), &["checkpoint", "schema"])?;
+    Ok(pretty(&serde_json::from_str(&text)?))
+}
+
 fn program() -> PathBuf {
     shell::target().join("debug").join("segue")
 }
@@ -58,12 +64,23 @@ fn commands() -> Result<String, Box<dyn std::error::Error>> {
         "# Commands\n\nMade by `cargo xtask gen` from the program itself.\n\n```\n{}\n```\n",
         top.trim_end()
     );
-    let listed =
-        top.lines().skip_while(|l| !l.starts_with("Commands:")).skip(1).take_while(|l| !l.is_empty());
-    for name in listed.filter_map(|l| l.split_whitespace().next()).filter(|n| *n != "help") {
-        write!(text, "\n## segue {name}\n\n```\n{}\n```\n", help(&[name])?.trim_end())?;
+    for name in listed(&top) {
+        let own = help(&[&name])?;
+        write!(text, "\n## segue {name}\n\n```\n{}\n```\n", own.trim_end())?;
+        for verb in listed(&own) {
+            write!(text, "\n### segue {name} {verb}\n\n```\n{}\n```\n", help(&[&name, &verb])?.trim_end())?;
+        }
     }
     Ok(text)
+}
+
+/// The commands that a help text lists.
+fn listed(help: &str) -> Vec<String> {
+    let lines =
+        help.lines().skip_while(|l| !l.starts_with("Commands:")).skip(1).take_while(|l| !l.is_empty());
+    // A name is indented by two, what is said about it further.
+    let names = lines.filter(|l| l.starts_with("  ") && !l.starts_with("   "));
+    names.filter_map(|l| l.split_whitespace().next()).filter(|n| *n != "help").map(str::to_owned).collect()
 }
 
 fn configuration() -> Result<String, Box<dyn std::error::Error>> {

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Depth, Reading, RunSpec, Timer};
+use crate::{CheckpointRef, Depth, Reading, RunSpec, Timer};
 
 /// Milliseconds since the Unix epoch, UTC.
 pub type Millis = u64;
@@ -39,6 +39,9 @@ pub enum Event {
         /// Continue the old conversation, where the agent can.
         #[serde(default)]
         same_session: bool,
+        /// Go on from this checkpoint of the run instead of the last.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<CheckpointRef>,
     },
     /// An agent process was started.
     SessionSpawned {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::policy::Policy;
-use crate::{Limits, Millis};
+use crate::{CheckpointRef, Limits, Millis};
 
 /// The work, in the user's words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,4 +103,7 @@ pub struct RunSpec {
     pub require_verified: bool,
     /// When the run was asked for.
     pub started_at: Millis,
+    /// The checkpoint of another run that this one goes on from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<CheckpointRef>,
 }

@@ -40,6 +40,7 @@ pub(crate) fn spec(policy: &str, text: &str) -> RunSpec {
         workdir: "/w".into(),
         require_verified: false,
         started_at: START,
+        from: None,
     }
 }
 

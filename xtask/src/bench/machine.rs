@@ -152,5 +152,6 @@ fn spec() -> RunSpec {
         workdir: "/w".to_owned(),
         require_verified: false,
         started_at: 0,
+        from: None,
     }
 }

@@ -140,8 +140,8 @@ impl Run {
         let over = self.view.phase == Phase::Finished;
         match &record.event {
             Event::RunStarted { spec } => self.start(spec, &mut out),
-            Event::RunResumed { spec, same_session, orphans } => {
-                self.resume(spec.as_deref(), *same_session, *orphans, &mut out);
+            Event::RunResumed { spec, same_session, orphans, at } => {
+                self.resume(spec.as_deref(), *same_session, *orphans, at.as_ref(), &mut out);
             }
             _ if over || self.view.spec.is_none() => {}
             Event::SessionSpawned { session, pid, pid_start } => {
@@ -182,6 +182,7 @@ impl Run {
         }
         self.view.spec = Some(Box::new(spec.clone()));
         self.view.started_at = self.now;
+        self.view.checkpoint.clone_from(&spec.from);
         self.progress.base(spec.git.base_tree.as_deref(), spec.git.base.as_deref());
         self.set_deadline(out);
         if spec.agents.is_empty() {

@@ -1,7 +1,7 @@
 //! Taking a run up again after its process died or its end was not the end.
 
 use super::{After, EndReason, Phase, Run, Then};
-use crate::{Asked, Depth, Effect, GateWhen, Outcome, RunSpec, SessionReason, Timer};
+use crate::{Asked, CheckpointRef, Depth, Effect, GateWhen, Outcome, RunSpec, SessionReason, Timer};
 
 impl Run {
     /// Books what was in flight as lost and goes on from the last durable fact.
@@ -10,6 +10,7 @@ impl Run {
         spec: Option<&RunSpec>,
         same_session: bool,
         orphans: u32,
+        at: Option<&CheckpointRef>,
         out: &mut Vec<Effect>,
     ) {
         let over =
@@ -29,6 +30,9 @@ impl Run {
         self.conversation = last.map(|(_, conversation)| conversation.clone());
         self.forget_what_was_in_flight();
         self.set_deadline(out);
+        if let Some(at) = at.filter(|_| self.view.sessions > 0) {
+            return self.go_back(at, out);
+        }
         match self.view.phase {
             Phase::New => {}
             Phase::GatesBefore => self.gates_before(out),
@@ -43,6 +47,17 @@ impl Run {
             },
             Phase::Working | Phase::Finished => self.take_up(was_checkpointing, out),
         }
+    }
+
+    // Whoever goes back may have brought the files of that moment back too: only git knows what came after it.
+    fn go_back(&mut self, at: &CheckpointRef, out: &mut Vec<Effect>) {
+        self.view.checkpoint = Some(at.clone());
+        self.view.tools_since.clear();
+        self.view.outcome = None;
+        (self.view.restarts, self.view.without_progress, self.view.round) = (0, 0, 0);
+        self.checkpoint_is_current = true;
+        self.conversation = None;
+        self.take_up(false, out);
     }
 
     fn take_up(&mut self, was_checkpointing: bool, out: &mut Vec<Effect>) {

@@ -155,7 +155,7 @@ pub struct Note {
 }
 
 /// A checkpoint that was taken.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointRef {
     /// Its id.
     pub id: String,

@@ -2,9 +2,9 @@
 
 use segue_machine::policy::{Action, At, Percent, Stage, preset};
 use segue_machine::{
-    AgentEvent, AgentFailure, AgentSpec, Capabilities, CheckpointBy, Claims, CommitMode, Depth, Event,
-    GateResult, GateSpec, GateWhen, GitSpec, Limits, Reading, RunSpec, Scope, StopHow, Task, Timer, TurnEnd,
-    WorkState,
+    AgentEvent, AgentFailure, AgentSpec, Capabilities, CheckpointBy, CheckpointRef, Claims, CommitMode,
+    Depth, Event, GateResult, GateSpec, GateWhen, GitSpec, Limits, Reading, RunSpec, Scope, StopHow, Task,
+    Timer, TurnEnd, WorkState,
 };
 
 use crate::dice::Dice;
@@ -44,7 +44,13 @@ pub(crate) fn spec(dice: &mut Dice, started_at: u64) -> RunSpec {
         workdir: "/w".to_owned(),
         require_verified: dice.chance(20),
         started_at,
+        from: dice.maybe(10, checkpoint_ref("far")),
     }
+}
+
+pub(crate) fn checkpoint_ref(id: &str) -> CheckpointRef {
+    let by = CheckpointBy::Agent;
+    CheckpointRef { id: id.to_owned(), path: String::new(), session: 1, by }
 }
 
 fn agent(n: u32, dice: &mut Dice) -> AgentSpec {

@@ -178,7 +178,8 @@ impl World {
             self.spec.limits.cost_musd = None;
         }
         let spec = Some(Box::new(self.spec.clone())).filter(|_| raised);
-        self.feed(Event::RunResumed { orphans: dice.roll(2), spec, same_session: dice.chance(30) })?;
+        let at = dice.maybe(15, wild::checkpoint_ref("older"));
+        self.feed(Event::RunResumed { orphans: dice.roll(2), spec, same_session: dice.chance(30), at })?;
         let effects = self.effects.last().map_or(0, Vec::len);
         prop_assert_eq!(
             effects > 0,

@@ -93,8 +93,8 @@ fn checkpoint_taken(taken: &CheckpointTaken) -> String {
         claims.confirmed, claims.contradicted, claims.unknown
     );
     let claims = if checked { format!(" · claims: {verdicts}") } else { String::new() };
-    let readable =
-        taken.path.strip_suffix(".json").map_or_else(|| taken.path.clone(), |path| format!("{path}.md"));
+    let stem = taken.path.strip_suffix(".gz").unwrap_or(&taken.path).strip_suffix(".json");
+    let readable = stem.map_or_else(|| taken.path.clone(), |stem| format!("{stem}.md"));
     format!("{} {depth} checkpoint by {by}{claims} · {readable}", taken.session)
 }
 

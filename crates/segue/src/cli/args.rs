@@ -161,8 +161,11 @@ pub(super) enum Config {
 #[derive(Debug, ClapArgs)]
 pub(super) struct Run {
     /// The task in words, a file that holds it (PROMPT.md), or - for standard input
-    #[arg(value_name = "TASK|FILE")]
-    pub(super) task: String,
+    #[arg(value_name = "TASK|FILE", required_unless_present = "from_checkpoint")]
+    pub(super) task: Option<String>,
+    /// Go on from this checkpoint in a new run: a file, exported or stored, or an id; the task is its own unless given
+    #[arg(long, value_name = "FILE|ID")]
+    pub(super) from_checkpoint: Option<String>,
     #[command(flatten)]
     pub(super) settings: RunFlags,
     /// Say what would be done, and do nothing
@@ -255,6 +258,9 @@ pub(super) struct Resume {
     /// Go on in the old conversation, where the agent can; else in a fresh one
     #[arg(long)]
     pub(super) same_session: bool,
+    /// Go on from this checkpoint instead of the last: an id, its name in the run (c36), or a file
+    #[arg(long, value_name = "CHECKPOINT", conflicts_with = "same_session")]
+    pub(super) at: Option<String>,
     /// Other agents than before
     #[arg(long, value_name = "NAME[,NAME]")]
     pub(super) agent: Option<String>,

@@ -52,7 +52,7 @@ pub(super) fn demo(at: &Place, args: &Demo) -> Result<u8, Failure> {
         ]);
     }
     let look = if at.json { Look::Json } else { Look::Human };
-    let (_, code) = run::start(&there, &settings, task, repo, look)?;
+    let (_, code) = run::start(&there, &settings, task, None, repo, look)?;
     account(at, &stage, sized.job);
     Ok(code)
 }

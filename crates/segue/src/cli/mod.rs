@@ -24,6 +24,7 @@ mod show;
 mod status;
 mod stop;
 mod version;
+mod way_back;
 
 use std::process::ExitCode;
 

@@ -9,6 +9,7 @@ use super::args::Resume;
 use super::failure::Failure;
 use super::open::{self, Place};
 use super::run::{drive, warn};
+use super::way_back;
 use crate::config::{Flags, Settings};
 use crate::driver::{Book, Driver, Face, Look};
 use crate::git::Repo;
@@ -28,7 +29,10 @@ pub(super) fn resume_with(
     settings: impl FnOnce(&RunSpec) -> Result<Settings, Failure>,
 ) -> Result<u8, Failure> {
     let store = at.store();
-    let row = choose(at, &at.reader()?, args.run.as_deref())?;
+    let back =
+        args.at.as_deref().map(|typed| way_back::go_back_to(at, typed, args.run.as_deref())).transpose()?;
+    let run = back.as_ref().map(|document| document.run.as_str()).or(args.run.as_deref());
+    let row = choose(at, &at.reader()?, run)?;
     let lock = Lock::take(&store.dir(), &row.id)?;
     let mut journal = Journal::open(&store.journal())?;
     let past = history::read(journal.view(), &row.id, 0)?;
@@ -39,7 +43,7 @@ pub(super) fn resume_with(
     let Some(spec) = view.spec.as_deref() else {
         return Err(Failure::usage(format!("run {} never began; start it again with `segue run`", row.id)));
     };
-    refuse_finished(&row.id, view)?;
+    refuse_finished(&row.id, view, args.at.as_deref())?;
     let settings = settings(spec)?;
     open::check_agents(&settings.agents, store.workdir())?;
     let changed = changed_spec(args, spec, &settings);
@@ -53,9 +57,11 @@ pub(super) fn resume_with(
     let place = open::workplace(store, &row.id, repo, &settings)?;
     tree::adopt()?;
     let orphans = end_orphans(&row.id, machine.view());
+    let back = back.map(|document| way_back::prepare(document, &place, machine.view(), last)).transpose()?;
     journal.append(&row.id, &[], Some("running".into()))?;
     let book = Book::new(journal, &row.id, last);
-    let first = Event::RunResumed { orphans, spec: changed.map(Box::new), same_session: args.same_session };
+    let (spec, same_session) = (changed.map(Box::new), args.same_session);
+    let first = Event::RunResumed { orphans, spec, same_session, at: back };
     let outcome = drive(move || Driver::new(place, settings.agents, machine, book, face), first)?;
     drop(lock);
     Ok(outcome.exit_code(verified))
@@ -84,13 +90,16 @@ fn choose(at: &Place, reader: &Reader, id: Option<&str>) -> Result<RunRow, Failu
     })
 }
 
-fn refuse_finished(id: &str, view: &View) -> Result<(), Failure> {
+fn refuse_finished(id: &str, view: &View, at: Option<&str>) -> Result<(), Failure> {
     let over = view.outcome.as_ref().filter(|_| view.phase == Phase::Finished);
     match over {
-        Some(outcome) if !outcome.resumable() => Err(Failure::usage(format!(
-            "run {id} is finished ({}); there is nothing to resume",
-            outcome.reason
-        ))),
+        Some(outcome) if !outcome.resumable() => {
+            let way = at.map_or_else(String::new, |typed| {
+                format!("; `segue run --from-checkpoint {typed}` begins a new run from that checkpoint")
+            });
+            let why = &outcome.reason;
+            Err(Failure::usage(format!("run {id} is finished ({why}); there is nothing to resume{way}")))
+        }
         _ => Ok(()),
     }
 }

@@ -12,7 +12,8 @@ use super::failure::Failure;
 use super::open::{self, Place};
 use super::out;
 use super::resume::end_orphans;
-use crate::checkpoint::prune_quietly;
+use super::way_back;
+use crate::checkpoint::{Document, prune_quietly};
 use crate::clock;
 use crate::config::Settings;
 use crate::driver::{Book, Driver, Face, Look};
@@ -25,13 +26,18 @@ use crate::store::Store;
 /// Runs a task to its end and returns the exit code.
 pub(super) fn run(at: &Place, args: &Run) -> Result<u8, Failure> {
     let settings = at.settings(&args.settings.flags())?;
-    let task = task(&args.task, &at.dir)?;
+    let from = args.from_checkpoint.as_deref().map(|typed| way_back::begin_from(at, typed)).transpose()?;
+    let task = match (&args.task, &from) {
+        (Some(typed), _) => task(typed, &at.dir)?,
+        (None, Some(document)) => way_back::task_of(document)?,
+        (None, None) => return Err(Failure::usage("say what is to be done")),
+    };
     let look = if at.json { Look::Json } else { Look::Human };
     if args.dry_run {
         return dry_run(at, &settings, &task);
     }
     let repo = open::repo(&at.dir, &settings)?;
-    Ok(start(at, &settings, task, repo, look)?.1)
+    Ok(start(at, &settings, task, from, repo, look)?.1)
 }
 
 /// Starts a run, drives it to its end, and returns its id and exit code.
@@ -39,6 +45,7 @@ pub(super) fn start(
     at: &Place,
     settings: &Settings,
     task: Task,
+    from: Option<Document>,
     repo: Option<Repo>,
     look: Look,
 ) -> Result<(String, u8), Failure> {
@@ -58,7 +65,8 @@ pub(super) fn start(
         place.repo.as_ref(),
         clock::now(),
     );
-    let spec = spec(settings, task, place.repo.as_ref(), place.store.workdir());
+    let mut spec = spec(settings, task, place.repo.as_ref(), place.store.workdir());
+    spec.from = from.map(|document| way_back::adopt(document, &place)).transpose()?;
     journal.create_run(&RunRow {
         id: run.clone(),
         created_at: spec.started_at,
@@ -164,6 +172,7 @@ fn spec(settings: &Settings, task: Task, repo: Option<&Repo>, workdir: &Path) ->
         workdir: workdir.display().to_string(),
         require_verified: settings.require_verified,
         started_at: clock::now(),
+        from: None,
     }
 }
 

@@ -45,7 +45,11 @@ fn overview(at: &Place, run: &str, past: &[Past], view: &View) -> Result<u8, Fai
     }
     out::line("checkpoints");
     for (id, path, session) in &checkpoints {
-        let readable = path.split(".json").next().map_or_else(|| path.clone(), |p| format!("{p}.md"));
+        let readable = path
+            .strip_suffix(".gz")
+            .unwrap_or(path)
+            .strip_suffix(".json")
+            .map_or_else(|| path.clone(), |p| format!("{p}.md"));
         out::line(&format!("  {id}  session {session}  {readable}"));
     }
     out::line("agent output");

@@ -6,6 +6,10 @@ mod bad_input;
 #[cfg(test)]
 mod bridge;
 #[cfg(test)]
+mod checkpoint_forms;
+#[cfg(test)]
+mod checkpoint_life;
+#[cfg(test)]
 mod checkpoints;
 #[cfg(test)]
 mod demo;
@@ -29,5 +33,7 @@ mod replay;
 mod support;
 #[cfg(test)]
 mod trigger;
+#[cfg(test)]
+mod way_back;
 #[cfg(test)]
 mod worker;

@@ -268,3 +268,45 @@ fn an_agent_that_took_up_its_conversation_goes_on_and_one_that_could_not_gets_th
         assert_eq!(scene.prompts().last() == Some(&Prompt::GoOn), goes_on);
     }
 }
+
+fn continuations(scene: &Scenario) -> Vec<Option<String>> {
+    scene.collect(|e| {
+        if let Effect::SendPrompt { prompt: Prompt::Continuation { checkpoint, .. }, .. } = e {
+            Some(checkpoint.clone())
+        } else {
+            None
+        }
+    })
+}
+
+#[test]
+fn a_person_can_go_back_to_an_older_checkpoint_whatever_was_in_flight() {
+    for held in ["nothing", "start", "prompt", "ask", "take", "end", "gates", "save"] {
+        let mut scene = Scenario::new("seamless").gates(1).start();
+        scene.usage(40_000).usage(91_000);
+        let mut scene = scene.hold(held);
+        scene.usage(40_000).usage(91_000);
+        if held == "gates" || held == "save" {
+            scene.finishes();
+        }
+        let taken = scene.taken().len();
+        scene.killed_and_resumed_at("c-old");
+        assert_eq!(continuations(&scene).last(), Some(&Some("c-old".to_owned())), "{held}");
+        assert_eq!(scene.taken().len(), taken, "{held}: nothing takes the place of the one that was chosen");
+        scene.usage(30_000).finishes();
+        assert_eq!((scene.outcome().verdict, scene.exit_code()), (Verdict::Verified, 0), "{held}");
+    }
+}
+
+#[test]
+fn a_run_that_begins_from_a_checkpoint_is_given_it_with_the_task() {
+    let mut scene = Scenario::new("seamless").gates(1);
+    let by = crate::CheckpointBy::Agent;
+    scene.spec.from =
+        Some(crate::CheckpointRef { id: "c-far".to_owned(), path: String::new(), session: 0, by });
+    let mut scene = scene.start();
+    assert_eq!(continuations(&scene), [Some("c-far".to_owned())]);
+    assert_eq!(scene.started()[0].1, SessionReason::First);
+    scene.usage(30_000).finishes();
+    assert_eq!(scene.exit_code(), 0);
+}

@@ -96,6 +96,7 @@ impl Scenario {
             workdir: "/w".to_owned(),
             require_verified: false,
             started_at: START,
+            from: None,
         };
         Self {
             run: Run::default(),
@@ -276,12 +277,23 @@ impl Scenario {
         self.killed_and_resumed_with(None, false)
     }
 
+    pub(super) fn killed_and_resumed_at(&mut self, id: &str) -> &mut Self {
+        let by = CheckpointBy::Agent;
+        let at = crate::CheckpointRef { id: id.to_owned(), path: String::new(), session: 1, by };
+        self.killed();
+        self.feed(Event::RunResumed { orphans: 1, spec: None, same_session: false, at: Some(at) })
+    }
+
     pub(super) fn killed_and_resumed_with(&mut self, spec: Option<RunSpec>, same_session: bool) -> &mut Self {
+        self.killed();
+        self.feed(Event::RunResumed { orphans: 1, spec: spec.map(Box::new), same_session, at: None })
+    }
+
+    fn killed(&mut self) {
         self.todo.clear();
         self.timers.clear();
         self.held.clear();
         self.tokens = 0;
-        self.feed(Event::RunResumed { orphans: 1, spec: spec.map(Box::new), same_session })
     }
 
     /// Lets time pass and fires the timers that run out, in order.

@@ -189,7 +189,7 @@ fn play(at: &Place, plan: &Plan, settings: &Settings, server: &ModelServer) -> R
     let look = || if at.json { Look::Json } else { Look::Human };
     let repo = open::repo(&at.dir, settings)?;
     let task = read_task(plan.job.task_text().as_bytes(), Some("TASK.md"))?;
-    let (id, code) = run::start(at, settings, task, repo, look())?;
+    let (id, code) = run::start(at, settings, task, None, repo, look())?;
     if code == 0 || code == 130 || plan.trouble.is_none() {
         return Ok((id, code));
     }
