@@ -28,6 +28,8 @@ mod outer;
 #[cfg(test)]
 mod owner;
 #[cfg(test)]
+mod rehearse;
+#[cfg(test)]
 mod replay;
 #[cfg(test)]
 mod support;

@@ -23,6 +23,8 @@ mod jump;
 #[cfg(test)]
 mod permissions;
 #[cfg(test)]
+mod rehearse;
+#[cfg(test)]
 mod rivals;
 #[cfg(test)]
 mod stop;
