@@ -21,9 +21,16 @@ pub fn classify(message: &str, code: Option<&str>) -> TurnEnd {
     if numbered && full.iter().any(|f| has(f)) {
         return TurnEnd::Overflow { message: message.to_owned() };
     }
-    let failure = if has("overloaded") || has("529") {
+    // Providers say "exceeded your current quota" of a minute as well as of the money; the minute comes with a time.
+    let spent = has("exceeded your current quota") && !has("retry after") && !has("retry in");
+    let failure = if has("overloaded") || has("529") || has("503") || has("service unavailable") {
         AgentFailure::Overloaded
-    } else if has("insufficient_quota") || has("quota exceeded") || has("credit balance") {
+    } else if has("insufficient_quota")
+        || has("quota exceeded")
+        || has("daily quota")
+        || has("credit balance")
+        || spent
+    {
         AgentFailure::Quota
     } else if has("rate_limit") || has("rate limit") || has("429") || has("resource_exhausted") {
         AgentFailure::RateLimited
@@ -60,7 +67,14 @@ mod tests {
     fn each_failure_has_its_own_name() {
         for (message, failure) in [
             ("529 overloaded_error: Overloaded", AgentFailure::Overloaded),
+            ("unexpected status 503 Service Unavailable: Our servers are busy", AgentFailure::Overloaded),
             ("429 rate_limit_error", AgentFailure::RateLimited),
+            ("429: You exceeded your current quota. Suggested retry after 2s.", AgentFailure::RateLimited),
+            (
+                "You exceeded your current quota, please check your plan and billing details.",
+                AgentFailure::Quota,
+            ),
+            ("429: You have exhausted your daily quota on this model.", AgentFailure::Quota),
             ("You exceeded your current quota: insufficient_quota", AgentFailure::Quota),
             ("401 authentication_error", AgentFailure::Unauthorised),
             ("model_not_found", AgentFailure::BadModel),
