@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use segue_journal::{Journal, Reader, RunRow};
-use segue_machine::CommitMode;
+use segue_machine::policy::preset;
+use segue_machine::{CommitMode, RunSpec};
 
 use super::failure::Failure;
 use crate::checkpoint::Workplace;
@@ -105,6 +106,11 @@ pub(super) fn repo(dir: &Path, settings: &Settings) -> Result<Option<Repo>, Fail
         ));
     }
     Ok(Some(repo))
+}
+
+/// The preset that a run was begun with, so that what it promises holds when the run is taken up.
+pub(super) fn preset_of(spec: &RunSpec) -> Option<String> {
+    preset::find(&spec.policy.name).map(|preset| preset.policy.name)
 }
 
 /// What segue itself writes into the work tree.

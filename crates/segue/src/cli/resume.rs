@@ -113,6 +113,7 @@ fn settings(at: &Place, args: &Resume, spec: &RunSpec) -> Result<Settings, Failu
         max_cost: args.max_cost.clone(),
         permissions: args.permissions.clone(),
         no_git: !spec.git.enabled,
+        policy: open::preset_of(spec),
         ..Flags::default()
     };
     at.settings(&flags)

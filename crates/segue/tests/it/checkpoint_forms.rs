@@ -81,7 +81,11 @@ fn t10_an_agent_that_gives_up_under_observe_leaves_a_handoff_file_that_says_how_
     assert!(!world.last_saved().contains("HANDOFF.md"));
     world.segue(&["checkpoint", "create"]).exits(0);
     let last = world.checkpoints().pop().unwrap();
-    assert!(!last["files"].to_string().contains("HANDOFF.md"), "segue's own file is no work: {last}");
+    assert!(
+        !last["files"].to_string().contains("HANDOFF.md"),
+        "segue's own file is no work: {}",
+        last["files"]
+    );
 }
 
 #[test]

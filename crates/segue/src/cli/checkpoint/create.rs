@@ -22,7 +22,12 @@ pub(super) fn create(at: &Place, run: Option<&str>) -> Result<u8, Failure> {
         return Err(Failure::usage(format!("run {} never began; there is nothing to put down", row.id)));
     };
     let agents: Vec<&str> = spec.agents.iter().map(|agent| agent.name.as_str()).collect();
-    let flags = Flags { agent: Some(agents.join(",")), no_git: !spec.git.enabled, ..Flags::default() };
+    let flags = Flags {
+        agent: Some(agents.join(",")),
+        no_git: !spec.git.enabled,
+        policy: open::preset_of(spec),
+        ..Flags::default()
+    };
     let settings = at.settings(&flags)?;
     let store = at.store();
     let repo = if spec.git.enabled { Some(Repo::find(store.workdir())?) } else { None };
