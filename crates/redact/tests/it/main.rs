@@ -10,6 +10,7 @@ mod harmless;
 mod plant;
 mod properties;
 mod settings;
+mod unseen;
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -170,4 +171,10 @@ fn c8_planted_secrets_do_not_get_through() {
     );
     println!("{report}");
     assert!(all >= 200 && caught * 100 >= all * 99, "{report}");
+}
+
+#[test]
+fn unseen_plants() {
+    let (_, report) = recall(unseen::PLANTS, 3001);
+    println!("{report}");
 }
