@@ -5,8 +5,9 @@ use segue_rehearsal::model_server::ServerScript;
 use segue_rehearsal::model_server::script::{PersonaOptions, StepHabit};
 use serde_json::Value;
 
+use crate::compare::Compared;
 use crate::inside::{inside, say};
-use crate::support::{Done, World};
+use crate::support::{Done, World, until};
 
 // A model takes its time, also here: without it a turn could hardly be stopped between two tools.
 fn ten_steps(window: u64, output_chars: u64) -> ServerScript {
@@ -16,7 +17,7 @@ fn ten_steps(window: u64, output_chars: u64) -> ServerScript {
 }
 
 #[track_caller]
-fn assert_finished(agent: &str, source: &str, world: &World, run: &Done) {
+fn assert_finished(agent: &str, source: &str, later: &str, world: &World, run: &Done) {
     run.ends("verified", 0);
     world.assert_done_once(run);
     assert_eq!(world.steps().distinct_done().len(), 10);
@@ -27,7 +28,7 @@ fn assert_finished(agent: &str, source: &str, world: &World, run: &Done) {
     assert!(!readings.is_empty(), "{}", run.all());
     let known: Vec<&Value> = readings.iter().filter(|line| line["source"] != "none").collect();
     assert!(known.iter().any(|line| line["source"] == source), "{readings:#?}");
-    assert!(known.iter().all(|line| line["source"] == source || line["source"] == "estimated"));
+    assert!(known.iter().all(|line| [source, later].contains(&line["source"].as_str().unwrap())));
     let far = readings.iter().filter_map(|line| line["percent"].as_f64()).fold(0.0, f64::max);
     let peak = world.truth().iter().map(|line| line.input_tokens).max().unwrap();
     let by_agent = run.of("checkpoint.taken").iter().filter(|line| line["by"] == "agent").count();
@@ -40,20 +41,45 @@ fn assert_finished(agent: &str, source: &str, world: &World, run: &Done) {
 }
 
 #[test]
-fn ten_steps_with_qwen_whose_gauge_is_an_estimate() {
-    inside(300, || {
-        let world = World::of(&[("qwen", 40_000)], 10, ten_steps(40_000, 9_500));
-        let run = world.run("qwen", &[]);
-        assert_finished("qwen", "estimated", &world, &run);
-        assert!(!run.warnings("usage_missing").is_empty(), "{}", run.all());
+fn ten_steps_with_qwen_whose_gauge_is_the_usage_beside_its_words() {
+    inside(400, || {
+        let world = World::of(&[("qwen", 30_000)], 10, ten_steps(30_000, 9_500));
+        let run = world.run("qwen", &["--context-threshold", "78"]);
+        assert_finished("qwen", "exact", "estimated", &world, &run);
+        let gauge = Compared::new(&world, &run).assert_true(&run);
+        say(&format!("gauge of qwen: {gauge}"));
     });
 }
 
 #[test]
 fn ten_steps_with_codex_acp_whose_gauge_is_its_own_report() {
-    inside(300, || {
-        let world = World::of(&[("codex-acp", 24_000)], 10, ten_steps(24_000, 9_500));
-        let run = world.run("codex-acp", &[]);
-        assert_finished("codex-acp", "reported", &world, &run);
+    inside(400, || {
+        let world = World::of(&[("codex-acp", 30_000)], 10, ten_steps(30_000, 9_500));
+        let run = world.run("codex-acp", &["--context-threshold", "80"]);
+        assert_finished("codex-acp", "reported", "estimated", &world, &run);
+        let gauge = Compared::new(&world, &run).assert_true(&run);
+        say(&format!("gauge of codex-acp: {gauge}"));
+    });
+}
+
+#[test]
+fn ten_steps_with_an_agent_that_tells_its_usage_too_late_are_done_on_an_estimate() {
+    inside(400, || {
+        let mut world = World::of(&[("opencode", 60_000)], 10, ten_steps(60_000, 9_500));
+        // OpenCode's own ACP tells what it used when a prompt is over, and not before.
+        for (name, value) in world.recipe("opencode", 60_000).env {
+            world.set_env(&name, value);
+        }
+        world.configure("[agent.mine]\nkind = \"acp\"\ncommand = [\"opencode\", \"acp\"]\nwindow = 60000\n");
+        let args = ["run", "TASK.md", "--json", "--agent", "mine", "--permissions", "bypass"];
+        let running = world.launch(&args);
+        until(|| world.steps().distinct_done().len() >= 5);
+        let status = world.segue(&["status", "--json"]).lines().remove(0);
+        let run = running.wait();
+        assert_eq!(status["session"]["source"], "estimated", "{status}");
+        assert_finished("opencode acp", "estimated", "reported", &world, &run);
+        assert!(!run.warnings("usage_missing").is_empty(), "{}", run.all());
+        let lower = run.of("gauge.read").iter().any(|l| l["ceiling"] == 48_000 && l["window"] == 60_000);
+        assert!(lower, "the line was not drawn lower\n{}", run.all());
     });
 }

@@ -115,16 +115,20 @@ pub(crate) fn share(sorted: &[f64], hundredths: usize) -> f64 {
     sorted.get(at).copied().unwrap_or(0.0)
 }
 
-// Each final reading of a session with the last projection before it.
+// Each final reading of a session with the last projection of its call before it. An agent that tells a call's usage after
+// the call's tools has a projection of the next call in the same line.
 fn readings(run: &Done, session: usize) -> Vec<(Value, Option<u64>)> {
     let name = format!("s{session}");
-    let mut projected = None;
+    let (mut projected, mut late) = (None, false);
     let mut found = Vec::new();
     for line in run.of("gauge.read").into_iter().filter(|line| line["session"] == name) {
+        let (tokens, next) = (line["tokens"].as_u64(), line["projected"].as_u64());
         if line["final"] == true {
-            found.push((line, projected.take()));
-        } else {
-            projected = line["projected"].as_u64();
+            late = next > tokens;
+            let before = std::mem::replace(&mut projected, next.filter(|_| late));
+            found.push((line, before));
+        } else if !late {
+            projected = next;
         }
     }
     found

@@ -72,6 +72,19 @@ fn gauge_of_gemini_is_true_at_every_call_with_large_outputs_and_parallel_tools()
     });
 }
 
+#[test]
+fn gauge_of_opencode_is_true_at_every_call_with_large_outputs_and_parallel_tools() {
+    inside(400, || {
+        let persona = lively(4_000, 28_000, &[]);
+        let script = ServerScript { window: 100_000, persona, ..ServerScript::default() };
+        let world = World::of(&[("opencode", 100_000)], 70, script);
+        let run = world.run("opencode", &[]);
+        run.ends("verified", 0);
+        world.assert_done_once(&run);
+        report("opencode", &world, &run);
+    });
+}
+
 #[track_caller]
 fn report(agent: &str, world: &World, run: &Done) {
     let compared = Compared::new(world, run);

@@ -71,3 +71,15 @@ fn jump_of_gemini_past_the_ceiling_is_caught_by_the_brake() {
         summary("gemini", &world, &run);
     });
 }
+
+#[test]
+fn jump_of_opencode_past_the_ceiling_is_recovered_in_a_fresh_session() {
+    inside(400, || {
+        let world = World::of(&[("opencode", 45_000)], 24, jumping(45_000, 8, 9, 28_000));
+        let run = world.run("opencode", &[]);
+        run.ends("verified", 0);
+        world.assert_done_once(&run);
+        assert!(run.of("session.started").len() >= 2, "{}", run.all());
+        summary("opencode", &world, &run);
+    });
+}

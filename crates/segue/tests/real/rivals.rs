@@ -15,11 +15,12 @@ pub(crate) struct Rival {
     pub(crate) seen: Option<u64>,
 }
 
-/// The figures after each call of a session, from what the agent wrote. `tokens` is what each call was, for agents that
-/// write nothing about their calls.
+/// The figures after each call of a session, from what the agent wrote. `tokens` is what each call was, for agents whose
+/// stream is not read here.
 pub(crate) fn of(agent: &str, output: &str, tokens: &[u64]) -> Vec<Rival> {
     let mut state = State::default();
-    if agent == "gemini" {
+    let silent = ["gemini", "opencode"].contains(&agent);
+    if silent {
         tokens.iter().for_each(|tokens| state.call(*tokens));
         state.calls.iter_mut().for_each(|call| call.seen = None);
     }
@@ -27,6 +28,7 @@ pub(crate) fn of(agent: &str, output: &str, tokens: &[u64]) -> Vec<Rival> {
         match agent {
             "codex" => state.codex(&line),
             "gemini" => state.acp(&line),
+            "opencode" => {}
             _ => state.claude(&line),
         }
     }

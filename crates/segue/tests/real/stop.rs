@@ -79,3 +79,14 @@ fn stop_while_a_tool_runs_of_gemini_by_segue_stop() {
         });
     });
 }
+
+#[test]
+fn stop_while_a_tool_runs_of_opencode_by_a_signal() {
+    inside(400, || {
+        let world = World::of(&[("opencode", 100_000)], 6, one_long_step());
+        stopped_in(&world, "opencode", |_, pid| {
+            let kill = std::process::Command::new("kill").args(["-INT", &pid.to_string()]).status();
+            assert!(kill.unwrap().success());
+        });
+    });
+}

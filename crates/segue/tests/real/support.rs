@@ -88,7 +88,8 @@ impl World {
         world
     }
 
-    fn recipe(&self, agent: &str, window: u64) -> Recipe {
+    /// What makes an agent talk to this world's server.
+    pub(crate) fn recipe(&self, agent: &str, window: u64) -> Recipe {
         let setup = Setup { url: self.server.url(), window, output: 4_000, patience_ms: 60_000 };
         let mut recipe = recipe::recipe(agent, &setup).unwrap();
         // What `--permissions bypass` does for agents that segue has an adapter of their own for.

@@ -84,3 +84,34 @@ fn thirty_steps_with_gemini_in_a_window_that_holds_eight() {
         assert!(asked(&run) >= 2, "the agent was not asked\n{}", run.all());
     });
 }
+
+#[test]
+fn thirty_steps_with_opencode_in_a_window_that_holds_eight() {
+    inside(400, || {
+        let world = World::of(&[("opencode", 36_000)], 30, steps_of(36_000, 9_500));
+        let run = world.run("opencode", &["--context-threshold", "75"]);
+        assert_finished("opencode", &world, &run);
+        assert!(asked(&run) >= 2, "the agent was not asked\n{}", run.all());
+    });
+}
+
+#[test]
+fn thirty_steps_of_three_agents_gemini_then_opencode_then_claude() {
+    inside(400, || {
+        let agents = [("gemini", 32_000), ("opencode", 32_000), ("claude", 120_000)];
+        let world = World::of(&agents, 30, steps_of(120_000, 9_500));
+        world.configure(
+            "agents = [\"gemini\", \"opencode\", \"claude\"]\n[[stage]]\nat = \"75%\"\n\
+             do = [\"checkpoint:full\", \"choose-fallback\", \"handoff\"]\n",
+        );
+        world.commit();
+        let run = world.segue(&["run", "TASK.md", "--json", "--permissions", "bypass"]);
+        assert_finished("gemini, then opencode, then claude", &world, &run);
+        let agents: Vec<_> = run.of("session.started").iter().map(|s| s["agent"].clone()).collect();
+        assert_eq!(agents, ["gemini", "opencode", "claude"], "{}", run.all());
+        let handoffs = run.of("handoff.decided");
+        assert!(handoffs.iter().all(|h| h["kind"] == "fallback"), "{}", run.all());
+        let steps = |session: usize| world.kept_output(&run.run_id(), session).contains("sh step.sh");
+        assert!((1..=3).all(steps), "one of them did nothing\n{}", run.all());
+    });
+}
