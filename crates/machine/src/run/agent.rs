@@ -24,7 +24,9 @@ impl Run {
                 self.checkpoint_is_current = false;
                 self.work_is_saved = false;
                 if let Some(s) = self.session_mut(n) {
+                    let first = s.tools.is_empty();
                     s.tools.insert(tool.clone(), title.clone());
+                    self.rounds += u32::from(first);
                 }
                 self.hold_ask_timer(out);
             }
@@ -150,14 +152,13 @@ impl Run {
         let title = session.tools.remove(tool).filter(|t| !t.is_empty()).unwrap_or_else(|| title.to_owned());
         session.gauge.count_tool();
         let (n, quiet, blind) = (session.n, session.tools.is_empty(), session.gauge.calls() == 0);
-        let tools = session.gauge.tools();
         if self.view.tools_done.len() >= View::TOOLS_KEPT {
             self.view.tools_done.remove(0);
         }
         let done = ToolDone { session: n, title, ok };
         self.view.tools_since.push(done.clone());
         self.view.tools_done.push(done);
-        if blind && tools >= 3 {
+        if blind && self.rounds >= 3 {
             self.usage_missing(out);
         }
         if quiet && self.ending.is_some() {

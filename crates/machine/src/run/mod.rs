@@ -64,6 +64,8 @@ pub struct Run {
     fallback: Option<usize>,
     trim: u32,
     ratio: Ratio,
+    /// How often in this session a tool was started while none ran: results of one answer come together.
+    rounds: u32,
     /// The agent, by its place in the list, that told no usage in its last session.
     blind: Option<usize>,
     conversation: Option<String>,

@@ -19,6 +19,7 @@ impl Run {
         self.warned.clear();
         self.item_closed = false;
         self.spoke = false;
+        self.rounds = 0;
         self.held.clear();
         self.unanswered = false;
         self.fallback = None;

@@ -80,6 +80,8 @@ fn jump_of_opencode_past_the_ceiling_is_recovered_in_a_fresh_session() {
         run.ends("verified", 0);
         world.assert_done_once(&run);
         assert!(run.of("session.started").len() >= 2, "{}", run.all());
+        let past = run.of("gauge.read").iter().any(|line| line["percent"].as_f64() > Some(100.0));
+        assert!(past, "nothing passed the ceiling\n{}", run.all());
         summary("opencode", &world, &run);
     });
 }

@@ -15,6 +15,22 @@ fn m5_without_usage_there_is_one_warning_and_the_run_goes_on() {
 }
 
 #[test]
+fn m5_the_results_of_one_answer_do_not_make_an_agent_one_that_tells_nothing() {
+    let mut scene = Scenario::new("seamless").start();
+    for tool in ["a", "b", "c", "d"] {
+        scene.tool_begins(tool);
+    }
+    for tool in ["a", "b", "c", "d"] {
+        scene.tool_ends(tool, 100);
+    }
+    assert_eq!(scene.warned("usage_missing"), 0);
+    scene.tools(2);
+    assert_eq!(scene.warned("usage_missing"), 1);
+    let gauge = &scene.view().session.as_ref().unwrap().gauge;
+    assert!(gauge.ceiling() < gauge.window(), "the line is drawn lower");
+}
+
+#[test]
 fn m5_the_tool_stage_fires_at_100_tools_and_not_at_99() {
     let mut scene = Scenario::new("phased").no_window().start();
     scene.tools(99);
