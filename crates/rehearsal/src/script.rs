@@ -31,6 +31,18 @@ pub struct Script {
     pub permissions: bool,
     /// It goes on with its turn, and does not exit, when its input ends.
     pub ignore_eof: bool,
+    /// What it adds to its checkpoint, by session; one string of Markdown each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+    /// What it says when its list is done, time after time; the last of them from then on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub last_words: Vec<String>,
+    /// What stands in the output of every step beside its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_output: Option<String>,
+    /// It says its words in pieces of this many characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub piece_chars: Option<u32>,
     /// What goes wrong, and where.
     pub faults: Vec<Fault>,
     /// Steps run in a session of their own, out of reach of a signal to the agent's process group.
@@ -57,6 +69,10 @@ impl Default for Script {
             compact_at_percent: None,
             permissions: false,
             ignore_eof: false,
+            remarks: Vec::new(),
+            last_words: Vec::new(),
+            step_output: None,
+            piece_chars: None,
             faults: Vec::new(),
             detach_tools: false,
             state_dir: None,

@@ -53,6 +53,7 @@ pub fn serve(
         log,
         opened: 0,
         serial: 0,
+        said: 0,
     };
     agent.run()
 }
@@ -74,6 +75,7 @@ struct Agent {
     log: Option<PathBuf>,
     opened: u32,
     serial: u64,
+    said: usize,
 }
 
 impl Agent {

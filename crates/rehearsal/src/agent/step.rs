@@ -41,7 +41,8 @@ impl Agent {
             }
             Err(stop) => return Err(stop),
         };
-        let text = padded(&ended.output, self.script.step_output_chars);
+        let extra = self.script.step_output.as_ref().map_or_else(String::new, |extra| format!("\n{extra}"));
+        let text = padded(&format!("{}{extra}", ended.output.trim_end()), self.script.step_output_chars);
         let status = if ended.success { "completed" } else { "failed" };
         self.remember(id, Role::Tool, &text)?;
         self.wire.update(id, update::tool_result(&tool, status, &text, ended.exit))?;

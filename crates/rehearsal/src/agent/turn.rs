@@ -63,8 +63,8 @@ impl Agent {
         self.remember(id, Role::Prompt, &call.text)?;
         if brain::asks_for_checkpoint(&call.text) {
             match self.script.checkpoint {
-                CheckpointHabit::Answer => return self.call(id, &self.belief(id).checkpoint(true)),
-                CheckpointHabit::NoTags => return self.call(id, &self.belief(id).checkpoint(false)),
+                CheckpointHabit::Answer => return self.call(id, &self.checkpoint(id, true)),
+                CheckpointHabit::NoTags => return self.call(id, &self.checkpoint(id, false)),
                 CheckpointHabit::RefuseError => return Err(Stop::Refused),
                 CheckpointHabit::Ignore => {}
             }
@@ -75,7 +75,8 @@ impl Agent {
             self.compact_if_due(id)?;
             let belief = self.belief(id);
             let action = belief.next();
-            self.call(id, &belief.sentence(action))?;
+            let said = if action == Action::Finished { self.last_words() } else { None };
+            self.call(id, &said.unwrap_or_else(|| belief.sentence(action)))?;
             let Action::Step(n) = action else { return Ok(()) };
             if !shown {
                 self.show_plan(id)?;
@@ -88,6 +89,24 @@ impl Agent {
                     .call(id, &format!("Number {n} failed {PATIENCE} times in a row, so I stop here."));
             }
         }
+    }
+
+    // What the script adds comes last, inside the tags.
+    fn checkpoint(&self, id: &str, tagged: bool) -> String {
+        let text = self.belief(id).checkpoint(tagged);
+        let ordinal = self.sessions.get(id).map_or(0, |session| session.ordinal);
+        let Some(remark) = self.script.remarks.get(ordinal.saturating_sub(1) as usize) else { return text };
+        match text.strip_suffix("</checkpoint>") {
+            Some(open) => format!("{open}{remark}\n</checkpoint>"),
+            None => format!("{text}{remark}\n"),
+        }
+    }
+
+    fn last_words(&mut self) -> Option<String> {
+        let words = &self.script.last_words;
+        let said = words.get(self.said).or_else(|| words.last()).cloned();
+        self.said += 1;
+        said
     }
 
     /// One model call that says `text`. It must fit into the window, its answer included.
@@ -108,7 +127,13 @@ impl Agent {
     /// Sends text as its own words and keeps it.
     pub(super) fn say(&mut self, id: &str, text: &str) -> io::Result<()> {
         self.remember(id, Role::Agent, text)?;
-        self.wire.update(id, update::message(text))
+        let piece = self.script.piece_chars.map_or(usize::MAX, |n| n.max(1) as usize);
+        let mut rest = text;
+        while let Some((end, _)) = rest.char_indices().nth(piece) {
+            self.wire.update(id, update::message(&rest[..end]))?;
+            rest = &rest[end..];
+        }
+        self.wire.update(id, update::message(rest))
     }
 
     pub(super) fn belief(&self, id: &str) -> Belief {
