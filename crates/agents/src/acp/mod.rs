@@ -59,6 +59,8 @@ pub struct Acp {
     permissions: BTreeMap<String, (Value, Vec<PermissionOption>)>,
     tools: BTreeMap<String, String>,
     text: String,
+    /// Where in it the words after the last tool begin.
+    words_from: usize,
     unsaid: u64,
     /// A checkpoint request that waits for the running turn to end.
     waiting: Option<String>,
@@ -87,6 +89,7 @@ impl Acp {
             permissions: BTreeMap::new(),
             tools: BTreeMap::new(),
             text: String::new(),
+            words_from: 0,
             unsaid: 0,
             waiting: None,
             cancel_sent: false,
@@ -254,6 +257,7 @@ impl Acp {
             self.conversation = Some(session.session_id.to_string());
         }
         self.text.clear();
+        self.words_from = 0;
         self.unsaid = 0;
         io.events.push(AgentEvent::Ready {
             conversation: self.conversation.clone().unwrap_or_default(),
@@ -273,10 +277,15 @@ impl Acp {
             return;
         }
         let braked = std::mem::take(&mut self.braked);
+        let words_from = std::mem::take(&mut self.words_from);
         let end = self.turn_end(result, error);
         // A turn that the hook stopped ends like one that is done.
         let stopped = braked && matches!(end, TurnEnd::Finished { .. });
         let end = if stopped { TurnEnd::Cancelled } else { end };
+        let end = match end {
+            TurnEnd::Finished { text } => TurnEnd::Finished { text: last_words(text, words_from) },
+            other => other,
+        };
         let finished = matches!(end, TurnEnd::Finished { .. });
         let cancelled = matches!(end, TurnEnd::Cancelled);
         io.events.push(AgentEvent::TurnEnded(end));
@@ -330,6 +339,14 @@ impl Acp {
             TurnEnd::Cancelled => AgentEvent::NotAnswered { why: "it was cancelled".to_owned() },
             TurnEnd::Failed { message, .. } => AgentEvent::NotAnswered { why: message },
         });
+    }
+
+    // What is said before and after a tool are two things.
+    fn tool_breaks_text(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with('\n') {
+            self.text.push_str("\n\n");
+        }
+        self.words_from = self.text.len();
     }
 
     fn turn_end(&mut self, result: Option<&RawValue>, error: Option<&RpcError>) -> TurnEnd {
@@ -393,6 +410,14 @@ impl Adapter for Acp {
 
 fn read<T: DeserializeOwned>(raw: Option<&RawValue>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok()
+}
+
+// An agent that says nothing after its last tool has said its last words before.
+fn last_words(text: String, from: usize) -> String {
+    match text.get(from..).filter(|words| !words.trim().is_empty()) {
+        Some(words) => words.to_owned(),
+        None => text,
+    }
 }
 
 fn refused(message: String) -> TurnEnd {

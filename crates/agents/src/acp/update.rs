@@ -90,6 +90,7 @@ impl Acp {
             if self.text.len() > 2 * KEPT_TEXT {
                 let from = self.text.ceil_char_boundary(self.text.len() - KEPT_TEXT);
                 self.text.drain(..from);
+                self.words_from = self.words_from.saturating_sub(from);
             }
         }
         if self.unsaid >= TEXT_STEP {
@@ -129,6 +130,7 @@ impl Acp {
     fn start_tool(&mut self, id: &str, title: &str, io: &mut Io) {
         let new = self.tools.insert(id.to_owned(), title.to_owned()).is_none();
         if new {
+            self.tool_breaks_text();
             io.events.push(AgentEvent::ToolStarted { tool: id.to_owned(), title: title.to_owned() });
         }
     }
