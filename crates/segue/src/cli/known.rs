@@ -113,6 +113,7 @@ pub(super) fn facts(name: &str, kind: AgentKind) -> Facts {
         },
         (AgentKind::Acp, "codex-acp") => Facts {
             gauge: "reported by the agent after the tools of each model call",
+            tested: &["0.16.0"],
             get: Some("npm install -g @zed-industries/codex-acp"),
             notes: &["brings a Codex of its own, older than the one installed; `codex` uses yours"],
             ..ACP
@@ -121,12 +122,14 @@ pub(super) fn facts(name: &str, kind: AgentKind) -> Facts {
             driven_by: "gemini",
             driven: "Agent Client Protocol, with its chat file and a hook before each model call",
             gauge: "exact, from the chat file that Gemini CLI writes",
+            tested: &["0.61.0"],
             get: Some("npm install -g @google/gemini-cli"),
             notes: &["reports no window: name a known model with --model, or set `window`"],
             ..ACP
         },
         (AgentKind::Acp, "qwen") => {
-            Facts { gauge: SILENT, get: Some("npm install -g @qwen-code/qwen-code"), ..ACP }
+            let get = Some("npm install -g @qwen-code/qwen-code");
+            Facts { gauge: SILENT, tested: &["0.15.10"], get, ..ACP }
         }
         (AgentKind::OpenCode, _) => OPENCODE,
         (AgentKind::Acp, "opencode-acp") => Facts {
