@@ -117,7 +117,6 @@ fn gemini_options() -> gemini::Options {
         cwd: "/w".to_owned(),
         model: None,
         bypass: false,
-        brake: Some("segue hook before-model".to_owned()),
-        settings: "/w/s.json".to_owned(),
+        brake: Some(gemini::Braked { home: "/w/home".to_owned(), settings: "{}".to_owned() }),
     }
 }

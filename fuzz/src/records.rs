@@ -53,6 +53,9 @@ pub(crate) fn opening() -> Vec<Event> {
         workdir: "/w".to_owned(),
         require_verified: false,
         started_at: 0,
+        from: None,
+        role: None,
+        memory: segue_machine::ledger::Memory::Ledger,
     };
     vec![
         Event::RunStarted { spec: Box::new(spec) },

@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::claims::Judged;
 use crate::{
     Asked, CheckpointBy, EndReason, GateResult, GateWhen, HandoffKind, Limit, Millis, Outcome, SessionReason,
 };
@@ -84,6 +85,13 @@ pub enum Effect {
         /// What is to follow.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<NextStep>,
+    },
+    /// Hold the agent's last words against the repository and the gates.
+    JudgeWords {
+        /// The session's number in the run.
+        session: u32,
+        /// What it said.
+        text: String,
     },
     /// Put the work into git.
     SaveWork {
@@ -226,6 +234,15 @@ pub enum Prompt {
         of: u32,
         /// The failed gates.
         failed: Vec<GateResult>,
+    },
+    /// What the agent said last is not so.
+    ClaimsWrong {
+        /// Which round this is.
+        round: u32,
+        /// Of how many.
+        of: u32,
+        /// What it said and what was found.
+        claims: Vec<Judged>,
     },
     /// The gates were green before the work began, so green now shows nothing.
     GreenBefore {

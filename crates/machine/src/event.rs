@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::claims::Judged;
 use crate::{CheckpointRef, Depth, Reading, RunSpec, Timer};
 
 /// Milliseconds since the Unix epoch, UTC.
@@ -102,6 +103,16 @@ pub enum Event {
         work: WorkState,
         /// How long it took.
         ms: u64,
+        /// What it claims, each with what was found about it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        judged: Vec<Judged>,
+    },
+    /// The agent's last words were held against the repository and the gates.
+    WordsJudged {
+        /// The session's number in the run.
+        session: u32,
+        /// What they claim, each with what was found about it.
+        judged: Vec<Judged>,
     },
     /// The work was saved without a checkpoint.
     WorkSaved {
@@ -128,6 +139,13 @@ pub enum Event {
         tool: String,
         /// Characters of the tool's result.
         chars: u64,
+    },
+    /// Secrets were taken out of what is kept.
+    SecretsRedacted {
+        /// How many.
+        count: u32,
+        /// Of which kinds.
+        kinds: Vec<String>,
     },
     /// A timer that the machine had set ran out.
     TimerFired {
@@ -352,6 +370,8 @@ pub enum GateWhen {
     Before,
     /// After the agent said that it was done.
     After,
+    /// Because a checkpoint claims what only the gate can tell.
+    Checkpoint,
 }
 
 /// How a gate ended.

@@ -27,6 +27,6 @@ pub use run::{
     Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Note, Phase, Run, SessionView, ToolDone, Totals,
     View,
 };
-pub use spec::{AgentSpec, CommitMode, GateSpec, GitSpec, RunSpec, Task};
+pub use spec::{AgentSpec, CommitMode, GateSpec, GitSpec, RoleSpec, RunSpec, Task};
 pub use usage::{Reading, Scope, Source};
 pub use verdict::{Outcome, Verdict};

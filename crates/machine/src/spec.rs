@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ledger::Memory;
 use crate::policy::Policy;
 use crate::{CheckpointRef, Limits, Millis};
 
@@ -82,6 +83,19 @@ pub struct GitSpec {
     pub base_tree: Option<String>,
 }
 
+/// Who the run works as, as far as its checkpoints depend on it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoleSpec {
+    /// The name in the configuration.
+    pub name: String,
+    /// Sections of its own in a checkpoint.
+    #[serde(default)]
+    pub sections: Vec<String>,
+    /// Globs of the files that it looks after.
+    #[serde(default)]
+    pub track: Vec<String>,
+}
+
 /// Everything the decisions of a run depend on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSpec {
@@ -106,4 +120,10 @@ pub struct RunSpec {
     /// The checkpoint of another run that this one goes on from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<CheckpointRef>,
+    /// Who it works as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<RoleSpec>,
+    /// What crosses a handoff.
+    #[serde(default)]
+    pub memory: Memory,
 }

@@ -179,6 +179,8 @@ pub enum GateTime {
     Before,
     /// After the agent said that it was done.
     After,
+    /// Because a checkpoint claims what only the gate can tell.
+    Checkpoint,
 }
 
 impl From<GateWhen> for GateTime {
@@ -186,6 +188,7 @@ impl From<GateWhen> for GateTime {
         match when {
             GateWhen::Before => Self::Before,
             GateWhen::After => Self::After,
+            GateWhen::Checkpoint => Self::Checkpoint,
         }
     }
 }
@@ -274,6 +277,8 @@ pub struct RunFinished {
     pub handoffs: u32,
     /// Overflow answers that agents really met.
     pub overflows: u32,
+    /// Secrets that were taken out of what is kept and shown.
+    pub redacted: u64,
     /// Tokens sent.
     pub tokens_in: Option<u64>,
     /// Tokens received.

@@ -39,6 +39,7 @@ fn story() -> Vec<Event> {
         claims: Claims::default(),
         work: work("t1"),
         ms: 9,
+        judged: Vec::new(),
     };
     vec![
         Event::RunStarted { spec: Box::new(sample::spec("seamless", "Fix it")) },

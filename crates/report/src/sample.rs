@@ -41,6 +41,8 @@ pub(crate) fn spec(policy: &str, text: &str) -> RunSpec {
         require_verified: false,
         started_at: START,
         from: None,
+        role: None,
+        memory: Default::default(),
     }
 }
 
@@ -220,6 +222,7 @@ fn endings(text: &str) -> Vec<Outer> {
             sessions: 3,
             handoffs: 2,
             overflows: 0,
+            redacted: 0,
             tokens_in: Some(1_432_262),
             tokens_out: None,
             cost_usd: Some(3.21),

@@ -105,6 +105,8 @@ impl OuterStream {
             | Event::SessionNotStarted { .. }
             | Event::PromptSent { .. }
             | Event::SessionExited { .. }
+            | Event::SecretsRedacted { .. }
+            | Event::WordsJudged { .. }
             | Event::WorkSaved { .. }
             | Event::NoteLeft { .. }
             | Event::DoneClaimed { .. }
@@ -278,6 +280,7 @@ fn run_finished(outcome: &Outcome, at: Millis, view: &View) -> RunFinished {
         sessions: view.sessions,
         handoffs: view.handoffs,
         overflows: view.overflows,
+        redacted: view.redacted,
         tokens_in: spent.tokens_in,
         tokens_out: spent.tokens_out,
         cost_usd: spent.cost_musd.map(dollars),

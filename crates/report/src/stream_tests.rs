@@ -48,6 +48,7 @@ fn checkpoint(session: u32) -> Event {
         claims: Claims { confirmed: 5, contradicted: 1, unknown: 2 },
         work: WorkState::default(),
         ms: 40,
+        judged: Vec::new(),
     }
 }
 

@@ -8,12 +8,18 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use segue_machine::{GateResult, GateSpec, GateWhen};
+use segue_redact::Redactor;
 use tokio::process::Command;
 
+use crate::checkpoint::Workplace;
+use crate::keep::{Found, Kept};
 use crate::process::{self, own};
 
 /// How much of the end of a gate's output goes into the journal and back to the agent.
 const TAIL: u64 = 6_000;
+
+/// How long the rest of a gate's output may take to arrive.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Where and for whom gates run.
 #[derive(Debug, Clone)]
@@ -24,12 +30,30 @@ pub(crate) struct GateRoom {
     pub(crate) run_dir: PathBuf,
     /// The run's id, by which its processes can be found again.
     pub(crate) run: String,
+    /// What takes the secrets out of what they say.
+    pub(crate) redactor: Redactor,
+    /// …and counts them.
+    pub(crate) found: Found,
+}
+
+impl GateRoom {
+    /// The room of a run.
+    pub(crate) fn of(place: &Workplace) -> Self {
+        Self {
+            workdir: place.store.workdir().to_owned(),
+            run_dir: place.store.run_dir(&place.run),
+            run: place.run.clone(),
+            redactor: place.redactor.clone(),
+            found: place.found.clone(),
+        }
+    }
 }
 
 /// Runs one gate to its end or its time-out.
 pub(crate) async fn run(gate: &GateSpec, room: &GateRoom, when: GateWhen, round: u32) -> GateResult {
     let began = Instant::now();
-    let output = room.run_dir.join(format!("gate-{}-{round}.out", file_name(&gate.name)));
+    let label = if when == GateWhen::Checkpoint { "checkpoint".to_owned() } else { round.to_string() };
+    let output = room.run_dir.join(format!("gate-{}-{label}.out", file_name(&gate.name)));
     let exit = attempt(gate, room, &output).await;
     let (exit, trouble) = match exit {
         Ok(exit) => (exit, None),
@@ -48,7 +72,8 @@ pub(crate) async fn run(gate: &GateSpec, room: &GateRoom, when: GateWhen, round:
 
 async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Result<Option<i32>> {
     std::fs::create_dir_all(&room.run_dir)?;
-    let file = File::create(output)?;
+    let kept = Kept::new(File::create(output)?, &room.redactor, &room.found);
+    let (reader, writer) = std::io::pipe()?;
     let mark = format!("{}.{}", room.run, file_name(&gate.name));
     let mut command = Command::new("sh");
     command
@@ -59,8 +84,8 @@ async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Re
         .env(process::GATE_MARK, &mark)
         .env_remove(process::SESSION_MARK)
         .stdin(Stdio::null())
-        .stdout(file.try_clone()?)
-        .stderr(file)
+        .stdout(writer.try_clone()?)
+        .stderr(writer)
         .process_group(0)
         .kill_on_drop(true);
     let (mut child, own) = own::watch(|| {
@@ -68,6 +93,9 @@ async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Re
         let pid = child.id().unwrap_or_default();
         Ok((child, pid))
     })?;
+    // The command holds the other end of the pipe; while it is there, the output has no end.
+    drop(command);
+    let reader = tokio::task::spawn_blocking(move || keep(reader, kept));
     let ended = tokio::time::timeout(Duration::from_millis(gate.timeout_ms), child.wait()).await;
     let timed_out = ended.is_err();
     let exit = match ended {
@@ -83,10 +111,22 @@ async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Re
     let swept =
         tokio::task::spawn_blocking(move || process::sweep_marked(&entry, Duration::from_millis(500)));
     swept.await.map_err(std::io::Error::other)?;
+    // Whoever still holds the pipe is no process of this gate.
+    let _ = tokio::time::timeout(LAST_WORDS, reader).await;
     if timed_out {
         return note_timeout(gate, output).map(|()| None);
     }
     Ok(exit)
+}
+
+fn keep(mut reader: impl Read, mut kept: Kept) {
+    let mut buffer = vec![0; 64 * 1024];
+    while let Ok(read) = reader.read(&mut buffer) {
+        if read == 0 {
+            break;
+        }
+        kept.add(&buffer[..read]);
+    }
 }
 
 fn note_timeout(gate: &GateSpec, output: &Path) -> std::io::Result<()> {

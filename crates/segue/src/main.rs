@@ -2,6 +2,7 @@
 
 mod bridge;
 mod checkpoint;
+mod clean;
 mod cli;
 mod clock;
 mod config;
@@ -9,6 +10,8 @@ mod driver;
 mod gates;
 mod git;
 mod history;
+mod keep;
+mod private;
 mod process;
 mod prompt;
 mod store;

@@ -153,5 +153,7 @@ fn spec() -> RunSpec {
         require_verified: false,
         started_at: 0,
         from: None,
+        role: None,
+        memory: Default::default(),
     }
 }

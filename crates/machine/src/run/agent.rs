@@ -155,6 +155,7 @@ impl Run {
         if self.view.tools_done.len() >= View::TOOLS_KEPT {
             self.view.tools_done.remove(0);
         }
+        self.view.gates_stale = true;
         let done = ToolDone { session: n, title, ok };
         self.view.tools_since.push(done.clone());
         self.view.tools_done.push(done);

@@ -17,10 +17,8 @@ impl Run {
         let none = self.view.spec.as_ref().is_none_or(|s| s.gates.is_empty());
         self.view.phase = Phase::Gating;
         if none {
-            return self.save(
-                Outcome::new(Verdict::Claimed, "the agent says that it is done; there was no gate"),
-                out,
-            );
+            let outcome = Outcome::new(Verdict::Claimed, "the agent says that it is done; there was no gate");
+            return self.judge_words(outcome, out);
         }
         self.view.round += 1;
         if !self.run_gates(GateWhen::After, out) {
@@ -41,6 +39,9 @@ impl Run {
     }
 
     pub(super) fn gate_finished(&mut self, result: &GateResult, out: &mut Vec<Effect>) {
+        if result.when == GateWhen::Checkpoint {
+            return self.gate_looked_at(result);
+        }
         let phase = if result.when == GateWhen::Before { Phase::GatesBefore } else { Phase::Gating };
         if self.view.phase != phase || self.taking.is_some() || !self.gates.pending.remove(&result.gate) {
             return;
@@ -49,7 +50,7 @@ impl Run {
         if result.passed {
             self.progress.gate_green(&name);
         }
-        self.view.gates.insert(name, result.clone());
+        self.remember_gate(result);
         if !self.gates.pending.is_empty() {
             return;
         }
@@ -83,7 +84,7 @@ impl Run {
         } else {
             Outcome::new(Verdict::Verified, "all gates are green")
         };
-        self.save(outcome, out);
+        self.judge_words(outcome, out);
     }
 
     fn gates_red(&mut self, failed: Vec<GateResult>, out: &mut Vec<Effect>) {
@@ -112,11 +113,11 @@ impl Run {
         self.begin(asked, Then::Replace(replace), out);
     }
 
-    fn can_follow_up(&self) -> bool {
+    pub(super) fn can_follow_up(&self) -> bool {
         self.view.session.as_ref().is_some_and(|s| s.can.follow_up && s.doing == Doing::Idle)
     }
 
-    fn follow_up(&mut self, prompt: Prompt, out: &mut Vec<Effect>) {
+    pub(super) fn follow_up(&mut self, prompt: Prompt, out: &mut Vec<Effect>) {
         self.view.phase = Phase::Working;
         let Some(session) = &self.view.session else { return };
         out.push(Effect::SendPrompt { session: session.n, prompt });

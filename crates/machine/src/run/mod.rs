@@ -6,6 +6,7 @@
 
 mod agent;
 mod brake;
+mod claims;
 mod ending;
 mod gating;
 mod handoff;
@@ -72,6 +73,12 @@ pub struct Run {
     /// The agent and conversation of the session before.
     last_talk: Option<(String, String)>,
     stop_asked: bool,
+    /// What the agent said when it said that it was done.
+    last_words: String,
+    /// The verdict that stands if those words are not contradicted.
+    judging: Option<Outcome>,
+    /// How often the agent was told that its words are not so.
+    corrections: u32,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -158,7 +165,8 @@ impl Run {
                 self.session_exited(*session, *exit, *orphans, &mut out);
             }
             Event::GateFinished(result) => self.gate_finished(result, &mut out),
-            Event::CheckpointTaken { checkpoint, session, by, path, work, .. } => {
+            Event::CheckpointTaken { checkpoint, session, by, path, work, judged, .. } => {
+                self.remember(checkpoint, *session, judged, &mut out);
                 self.view.checkpoint = Some(CheckpointRef {
                     id: checkpoint.clone(),
                     path: path.clone(),
@@ -167,11 +175,13 @@ impl Run {
                 });
                 self.checkpoint_taken(work, &mut out);
             }
+            Event::WordsJudged { session, judged } => self.words_judged(*session, judged, &mut out),
             Event::WorkSaved { work } => self.work_saved(work, &mut out),
             Event::NoteLeft { text } | Event::DoneClaimed { text } => self.note(text),
             Event::BrakeAsked { session, request, tool, chars } => {
                 self.brake(*session, request, tool, *chars, &mut out);
             }
+            Event::SecretsRedacted { count, kinds } => self.redacted(*count, kinds, &mut out),
             Event::TimerFired { timer, quiet_ms } => self.timer_fired(*timer, *quiet_ms, &mut out),
             Event::StopAsked { how } => self.stop(*how, &mut out),
         }
@@ -185,6 +195,7 @@ impl Run {
         self.view.spec = Some(Box::new(spec.clone()));
         self.view.started_at = self.now;
         self.view.checkpoint.clone_from(&spec.from);
+        self.view.ledger.rules(&spec.task.text);
         self.progress.base(spec.git.base_tree.as_deref(), spec.git.base.as_deref());
         self.set_deadline(out);
         if spec.agents.is_empty() {
@@ -205,6 +216,7 @@ impl Run {
 
     fn note(&mut self, text: &str) {
         let session = self.view.sessions;
+        self.remember_note(text);
         self.view.notes.push(Note { at: self.now, session, text: text.to_owned() });
         self.item_closed = true;
     }

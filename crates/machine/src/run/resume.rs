@@ -84,6 +84,7 @@ impl Run {
             was_saving || self.ending.as_ref().is_some_and(|e| matches!(e.after, After::Finish(_)));
         self.ask = None;
         self.taking = None;
+        self.judging = None;
         self.ending = None;
         self.stop_asked = false;
         self.denials.clear();

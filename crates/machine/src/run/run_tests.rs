@@ -7,6 +7,8 @@ mod scenario;
 mod brake;
 #[path = "run_tests/checkpoint.rs"]
 mod checkpoint;
+#[path = "run_tests/claims.rs"]
+mod claims;
 #[path = "run_tests/ends.rs"]
 mod ends;
 #[path = "run_tests/gates.rs"]

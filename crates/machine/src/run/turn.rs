@@ -20,6 +20,9 @@ impl Run {
         if self.ending.is_some() {
             return self.send_end(EndHow::Gently, out);
         }
+        if let TurnEnd::Finished { text } = end {
+            self.last_words.clone_from(text);
+        }
         if let Some(then) = self.taking.as_mut() {
             match (end, &*then) {
                 (TurnEnd::Finished { .. }, Then::GoOn | Then::Replace(_)) => *then = Then::Gate,

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::gauge::Gauge;
+use crate::ledger::Ledger;
 use crate::{Capabilities, CheckpointBy, GateResult, Millis, Outcome, RunSpec, SessionReason};
 
 /// Where a run stands.
@@ -210,6 +211,10 @@ pub struct View {
     pub past: Totals,
     /// The last result of each gate.
     pub gates: BTreeMap<String, GateResult>,
+    /// A tool has run since the gates did, so that their results may be out of date.
+    pub gates_stale: bool,
+    /// What the run remembers.
+    pub ledger: Ledger,
     /// Rounds of gates after the work.
     pub round: u32,
     /// The worker's notes.
@@ -222,6 +227,8 @@ pub struct View {
     pub items: Option<(u32, u32)>,
     /// The provider's allowances, by name, as last told.
     pub allowances: BTreeMap<String, Allowance>,
+    /// Secrets that were taken out of what is kept.
+    pub redacted: u64,
     /// The last checkpoint.
     pub checkpoint: Option<CheckpointRef>,
     /// How it ended.
@@ -259,12 +266,15 @@ impl Default for View {
             without_progress: 0,
             past: Totals::default(),
             gates: BTreeMap::new(),
+            gates_stale: false,
+            ledger: Ledger::default(),
             round: 0,
             notes: Vec::new(),
             tools_done: Vec::new(),
             tools_since: Vec::new(),
             items: None,
             allowances: BTreeMap::new(),
+            redacted: 0,
             checkpoint: None,
             outcome: None,
             started_at: 0,

@@ -1,7 +1,8 @@
 //! What must hold after every record of a world.
 
 use proptest::prelude::*;
-use segue_machine::{AgentEvent, Effect, Event, GateSpec, Outcome, Record, Timer, Verdict};
+use segue_machine::claims::Finding;
+use segue_machine::{AgentEvent, Effect, Event, GateSpec, Outcome, Phase, Record, Timer, Verdict};
 
 use super::{Check, Job, World};
 
@@ -35,6 +36,11 @@ impl World {
             self.ready = true;
             self.conversations.insert((self.agent.clone(), conversation.clone()));
         }
+        if let Event::WordsJudged { judged, .. } = event
+            && self.run.view().phase == Phase::Gating
+        {
+            self.contradicted = judged.iter().any(|j| j.finding == Finding::Contradicted);
+        }
         self.deadline_fired |= matches!(event, Event::TimerFired { timer: Timer::Deadline, .. });
     }
 
@@ -61,7 +67,7 @@ impl World {
             | Effect::EndSession { session, .. } => {
                 prop_assert_eq!(self.alive, Some(*session), "{:?} is about a dead session", effect);
             }
-            Effect::TakeCheckpoint { session, .. } => {
+            Effect::TakeCheckpoint { session, .. } | Effect::JudgeWords { session, .. } => {
                 prop_assert!(*session > 0 && *session == self.run.view().sessions, "{effect:?}");
             }
             Effect::Finish(outcome) => {
@@ -93,6 +99,7 @@ impl World {
             prop_assert!(gates.is_empty(), "claimed although there are gates");
         }
         let success = matches!(outcome.verdict, Verdict::Verified | Verdict::Claimed);
+        prop_assert!(!success || !self.contradicted, "a success although the last words are not so");
         prop_assert!(!success || outcome.limit.is_none() && !outcome.interrupted, "{outcome:?}");
         Ok(())
     }
@@ -120,6 +127,7 @@ impl World {
             | Effect::SendPrompt { .. }
             | Effect::AskCheckpoint { .. }
             | Effect::TakeCheckpoint { .. }
+            | Effect::JudgeWords { .. }
             | Effect::SaveWork { .. }
             | Effect::EndSession { .. } => self.jobs.push_back(Job::Effect(effect.clone())),
         }
@@ -135,8 +143,8 @@ impl World {
             "{} without progress",
             view.without_progress
         );
-        // The question that follows gates which were green before is one round more.
-        prop_assert!(view.round <= limits.gate_rounds.max(1) + 1, "round {}", view.round);
+        // The question that follows gates which were green before is one round more, and so is each correction.
+        prop_assert!(view.round <= limits.gate_rounds.max(1) + 1 + 2, "round {}", view.round);
         Ok(())
     }
 }

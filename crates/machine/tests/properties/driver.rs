@@ -31,7 +31,7 @@ impl World {
                 let percent = match (when, self.mood) {
                     (_, Mood::Red) => 10,
                     (GateWhen::Before, _) => 30,
-                    (GateWhen::After, _) => 65,
+                    (GateWhen::After | GateWhen::Checkpoint, _) => 65,
                 };
                 let passed = dice.chance(percent);
                 let result = wild::gate(name, when, passed, dice);
@@ -56,6 +56,10 @@ impl World {
                 let work = wild::work(dice, self.mood == Mood::Stubborn);
                 let n = self.records.len() as u64;
                 self.feed(wild::checkpoint(session, by, asked.depth, work, n))
+            }
+            Effect::JudgeWords { session, .. } => {
+                let judged = wild::judged(dice);
+                self.feed(Event::WordsJudged { session, judged })
             }
             Effect::SaveWork { .. } => self.feed(Event::WorkSaved { work: wild::work(dice, false) }),
             Effect::EndSession { session, .. } if self.alive == Some(session) => {

@@ -2,7 +2,7 @@
 
 use segue_machine::{Effect, Notice};
 
-pub(crate) const EFFECTS: [&str; 15] = [
+pub(crate) const EFFECTS: [&str; 16] = [
     "effect RunGates",
     "effect StartSession",
     "effect SendPrompt",
@@ -11,6 +11,7 @@ pub(crate) const EFFECTS: [&str; 15] = [
     "effect AnswerPermission",
     "effect AnswerBrake",
     "effect TakeCheckpoint",
+    "effect JudgeWords",
     "effect SaveWork",
     "effect WriteHandoffFile",
     "effect EndSession",
@@ -40,6 +41,7 @@ pub(crate) fn of(effect: &Effect) -> Vec<String> {
         permission,
         brake,
         take,
+        judge,
         save,
         file,
         end,
@@ -59,6 +61,7 @@ pub(crate) fn of(effect: &Effect) -> Vec<String> {
         Effect::TakeCheckpoint { by, asked, .. } => {
             vec![take, format!("checkpoint {:?} by {by:?}", asked.depth)]
         }
+        Effect::JudgeWords { .. } => vec![judge],
         Effect::SaveWork { .. } => vec![save],
         Effect::WriteHandoffFile { .. } => vec![file],
         Effect::EndSession { .. } => vec![end],

@@ -1,5 +1,6 @@
 //! Things drawn without any regard for what is going on: specs, and events that nobody would expect.
 
+use segue_machine::claims::{Change, Claim, ClaimKind, Finding, Judged};
 use segue_machine::policy::{Action, At, Percent, Stage, preset};
 use segue_machine::{
     AgentEvent, AgentFailure, AgentSpec, Capabilities, CheckpointBy, CheckpointRef, Claims, CommitMode,
@@ -45,6 +46,8 @@ pub(crate) fn spec(dice: &mut Dice, started_at: u64) -> RunSpec {
         require_verified: dice.chance(20),
         started_at,
         from: dice.maybe(10, checkpoint_ref("far")),
+        role: None,
+        memory: Default::default(),
     }
 }
 
@@ -99,7 +102,28 @@ pub(crate) fn gate(gate: String, when: GateWhen, passed: bool, dice: &mut Dice) 
 pub(crate) fn checkpoint(session: u32, by: CheckpointBy, depth: Depth, work: WorkState, n: u64) -> Event {
     let claims = Claims { confirmed: 1, contradicted: 0, unknown: 2 };
     let (checkpoint, path) = (format!("c{n}"), ".segue/c".to_owned());
-    Event::CheckpointTaken { checkpoint, session, by, depth, path, claims, work, ms: 3 }
+    Event::CheckpointTaken {
+        checkpoint,
+        session,
+        by,
+        depth,
+        path,
+        claims,
+        work,
+        ms: 3,
+        judged: vec![claim(Finding::Confirmed)],
+    }
+}
+
+pub(crate) fn claim(finding: Finding) -> Judged {
+    let kind = ClaimKind::File { path: "src/a.rs".to_owned(), change: Change::Created };
+    let claim = Claim { kind, text: "Created src/ä.rs".to_owned(), section: None };
+    Judged { claim, finding, evidence: "git says so".to_owned() }
+}
+
+pub(crate) fn judged(dice: &mut Dice) -> Vec<Judged> {
+    let findings = [Finding::Confirmed, Finding::Unknown, Finding::Confirmed, Finding::Contradicted];
+    (0..dice.roll(3)).map(|_| claim(dice.pick(&findings))).collect()
 }
 
 pub(crate) fn ready(session: u32, dice: &mut Dice) -> AgentEvent {
@@ -174,7 +198,8 @@ pub(crate) fn event(dice: &mut Dice, sessions: u32) -> Event {
         2 => Event::PromptSent { session, chars: u64::from(dice.roll(1_000)) },
         3 => Event::SessionExited { session, exit: dice.maybe(50, 1), orphans: dice.roll(2) },
         4 => {
-            let (when, passed) = (dice.pick(&[GateWhen::Before, GateWhen::After]), dice.chance(50));
+            let (when, passed) =
+                (dice.pick(&[GateWhen::Before, GateWhen::After, GateWhen::Checkpoint]), dice.chance(50));
             Event::GateFinished(gate(format!("g{}", dice.roll(3)), when, passed, dice))
         }
         5 => checkpoint(session, CheckpointBy::Segue, Depth::Brief, work(dice, false), u64::from(session)),
@@ -187,6 +212,8 @@ pub(crate) fn event(dice: &mut Dice, sessions: u32) -> Event {
             let (request, tool) = ("w".to_owned(), "x".to_owned());
             Event::BrakeAsked { session, request, tool, chars: u64::from(dice.roll(1_000_000)) }
         }
+        13 => Event::WordsJudged { session, judged: judged(dice) },
+        14 => Event::SecretsRedacted { count: dice.roll(3), kinds: vec!["jwt".to_owned()] },
         11 => Event::RunStarted { spec: Box::new(spec(dice, 5)) },
         _ => Event::Agent { session, event: agent_event(dice) },
     }

@@ -54,6 +54,7 @@ pub(crate) struct World {
     calls: u64,
     finishes: u32,
     deadline_fired: bool,
+    contradicted: bool,
     /// The agent at work, and which agent had which conversation.
     agent: String,
     conversations: BTreeSet<(String, String)>,
@@ -89,6 +90,7 @@ impl World {
             calls: 0,
             finishes: 0,
             deadline_fired: false,
+            contradicted: false,
             agent: String::new(),
             conversations: BTreeSet::new(),
         }

@@ -1,7 +1,9 @@
-//! The prompt of a fresh session: the checkpoint, fresh facts and the task, cut to what the next window can hold.
+//! The prompt of a fresh session: the checkpoint, the ledger, fresh facts and the task, cut to what the next window can
+//! hold. What is cut is said; the task never is.
 
 use minijinja::context;
 use segue_machine::checkpoint::cut_chars;
+use segue_machine::ledger::Memory;
 use segue_machine::{GateResult, Prompt};
 
 use crate::checkpoint::{Document, Situation, Workplace};
@@ -9,8 +11,14 @@ use crate::prompt::{PromptError, failed_gates};
 
 /// The longest checkpoint that is passed on when nothing else limits it.
 const MOST: usize = 24_000;
-/// The share of the window that a checkpoint may take.
+/// The share of the window, in eighths of a character per token, that a checkpoint may take: about a tenth of it.
 const SHARE: u64 = 8;
+/// The most tokens of the ledger that are passed on.
+const LEDGER_TOKENS: usize = 8_000;
+/// The share of the window that the ledger may take.
+const LEDGER_SHARE: u64 = 10;
+/// What the ledger counts as a token.
+const CHARS_PER_TOKEN: usize = 4;
 /// How much of what failed gates said goes into a prompt.
 const GATE_CHARS: usize = 6_000;
 
@@ -22,18 +30,25 @@ pub(crate) fn compose(
     window: Option<u64>,
 ) -> Result<(String, Option<String>), PromptError> {
     let prompts = &place.prompts;
-    let task = &situation.task;
+    let task = place.private.task(&situation.task);
     let text = match prompt {
         Prompt::Task => prompts.fill("task", context! { task })?,
         Prompt::GoOn => prompts.fill("go_on", context! {})?,
         Prompt::GreenBefore { open } => prompts.fill("green_before", context! { open })?,
+        Prompt::ClaimsWrong { round, of, claims } => {
+            let said = |j: &segue_machine::claims::Judged| {
+                context! { text => j.claim.text.clone(), evidence => j.evidence.clone() }
+            };
+            let claims: Vec<_> = claims.iter().map(said).collect();
+            prompts.fill("claims_wrong", context! { round, of, claims })?
+        }
         Prompt::GatesFailed { round, of, failed } => {
             let failed = failed_gates(failed, GATE_CHARS);
             prompts.fill("gates_failed", context! { round, of, failed })?
         }
         Prompt::Continuation { checkpoint, restart, trim, failed } => {
-            let room = room(situation, window, *trim);
-            return continuation(place, situation, checkpoint.as_deref(), *restart, room, failed);
+            let room = Room::new(situation, window, *trim);
+            return continuation(place, situation, checkpoint.as_deref(), *restart, &room, failed);
         }
     };
     Ok((text, None))
@@ -44,7 +59,7 @@ fn continuation(
     situation: &Situation,
     id: Option<&str>,
     restart: u32,
-    room: usize,
+    room: &Room,
     failed: &[GateResult],
 ) -> Result<(String, Option<String>), PromptError> {
     let read = id.map(|id| Document::read(&Document::file(&place.checkpoints, id)));
@@ -61,14 +76,49 @@ fn continuation(
     let facts = place.fact_words(situation, facts.as_ref())?;
     let failed = if failed.is_empty() { String::new() } else { failed_gates(failed, GATE_CHARS) };
     let name = place.prompts.continuation(&situation.policy.name);
-    let checkpoint = cut_chars(&text, room);
-    let task = &situation.task;
-    let text = place.prompts.fill(&name, context! { id => id, restart, checkpoint, facts, failed, task })?;
-    Ok((text, warning))
+    let mut cuts = Vec::new();
+    let checkpoint = cut_chars(&text, room.checkpoint);
+    if checkpoint.len() < text.len() {
+        let (whole, kept) = (text.chars().count(), checkpoint.chars().count());
+        cuts.push(format!("the checkpoint is cut from {whole} to {kept} characters"));
+    }
+    let ledger = ledger(situation, room, &mut cuts);
+    let cut = cuts.join("; ");
+    let role = situation.role.as_ref().map(|role| role.name.as_str()).unwrap_or_default();
+    let task = place.private.task(&situation.task);
+    let words = context! { id => id, restart, checkpoint, ledger, facts, failed, cut, role, task };
+    Ok((place.prompts.fill(&name, words)?, warning))
 }
 
-fn room(situation: &Situation, window: Option<u64>, trim: u32) -> usize {
-    let most = situation.policy.max_chars.map_or(MOST, |m| m as usize);
-    let share = window.map_or(MOST, |w| usize::try_from(w.saturating_mul(3) / SHARE).unwrap_or(MOST));
-    (most.min(share) >> trim.min(16)).max(400)
+fn ledger(situation: &Situation, room: &Room, cuts: &mut Vec<String>) -> String {
+    if situation.memory == Memory::LastSummary {
+        return String::new();
+    }
+    let rendered = situation.ledger.render(room.ledger_tokens);
+    let left_out = rendered.left_out.iter().map(|(_, items)| items).sum::<usize>();
+    if left_out > 0 {
+        cuts.push(format!("{left_out} items of the ledger are left out"));
+    }
+    rendered.text
+}
+
+/// How much of what may be passed on.
+#[derive(Debug)]
+struct Room {
+    checkpoint: usize,
+    ledger_tokens: usize,
+}
+
+impl Room {
+    fn new(situation: &Situation, window: Option<u64>, trim: u32) -> Self {
+        let (max, trim) = (situation.policy.max_chars.map(|m| m as usize), trim.min(16));
+        let of_window = |tokens: u64, most: usize| usize::try_from(tokens).unwrap_or(most).min(most);
+        let share = window.map_or(MOST, |w| of_window(w.saturating_mul(3) / SHARE, MOST));
+        let ledger = window.map_or(LEDGER_TOKENS, |w| of_window(w / LEDGER_SHARE, LEDGER_TOKENS));
+        let ledger = max.map_or(ledger, |max| ledger.min(max / CHARS_PER_TOKEN));
+        Self {
+            checkpoint: (max.unwrap_or(MOST).min(share) >> trim).max(400),
+            ledger_tokens: (ledger >> trim).max(100),
+        }
+    }
 }

@@ -4,7 +4,9 @@
 //! `markdown.rs`.
 
 use schemars::JsonSchema;
+use segue_machine::claims::{self, ClaimKind, Judged};
 use segue_machine::{CheckpointBy, Claims, Depth, GateResult, GateWhen};
+use segue_redact::Redactor;
 use segue_report::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -66,7 +68,7 @@ pub(crate) struct GateEntry {
     pub(crate) passed: bool,
     /// Its exit code; null when a signal or the time-out ended it.
     pub(crate) exit: Option<i32>,
-    /// `before` the work, or `after` it.
+    /// `before` the work, `after` it, or for a `checkpoint` that claims what only the gate can tell.
     pub(crate) when: String,
     /// The end of its output.
     pub(crate) tail: String,
@@ -77,6 +79,7 @@ impl From<&GateResult> for GateEntry {
         let when = match gate.when {
             GateWhen::Before => "before",
             GateWhen::After => "after",
+            GateWhen::Checkpoint => "checkpoint",
         };
         Self {
             name: gate.gate.clone(),
@@ -115,7 +118,8 @@ impl Finding {
 /// Something that the agent said, and what is to be thought of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ClaimEntry {
-    /// What it is about: completed, file, tests, commit, decision, remaining, do_not_redo.
+    /// What it is about: completed, file, tests, commit, decision, constraint, dead_end, failure, remaining,
+    /// do_not_redo, rule.
     pub(crate) kind: String,
     /// In the agent's words.
     pub(crate) text: String,
@@ -123,6 +127,60 @@ pub(crate) struct ClaimEntry {
     pub(crate) finding: Finding,
     /// The evidence, in one sentence.
     pub(crate) evidence: Option<String>,
+}
+
+impl From<&Judged> for ClaimEntry {
+    fn from(judged: &Judged) -> Self {
+        let kind = match judged.claim.kind {
+            ClaimKind::Done => "completed",
+            ClaimKind::File { .. } => "file",
+            ClaimKind::TestsPass { .. } => "tests",
+            ClaimKind::Committed { .. } => "commit",
+            ClaimKind::Decision => "decision",
+            ClaimKind::Constraint => "constraint",
+            ClaimKind::DeadEnd => "dead_end",
+            ClaimKind::Failure => "failure",
+            ClaimKind::Remaining => "remaining",
+            ClaimKind::DoNotRedo => "do_not_redo",
+            ClaimKind::Rule => "rule",
+        };
+        let finding = match judged.finding {
+            claims::Finding::Confirmed => Finding::Confirmed,
+            claims::Finding::Contradicted => Finding::Contradicted,
+            claims::Finding::Unknown => Finding::Unknown,
+        };
+        let evidence = (!judged.evidence.is_empty()).then(|| judged.evidence.clone());
+        Self { kind: kind.to_owned(), text: judged.claim.text.clone(), finding, evidence }
+    }
+}
+
+impl Document {
+    /// The same without secrets; how many there were is part of it.
+    pub(crate) fn clean(self, redactor: &Redactor) -> Self {
+        let Ok(mut value) = serde_json::to_value(&self) else { return self };
+        let mut count = 0;
+        clean(&mut value, redactor, &mut count);
+        match serde_json::from_value::<Self>(value) {
+            Ok(document) => Self { redacted: self.redacted.saturating_add(count), ..document },
+            Err(_) => self,
+        }
+    }
+}
+
+fn clean(value: &mut Value, redactor: &Redactor, count: &mut u32) {
+    match value {
+        Value::String(text) => {
+            let clean = redactor.text(text);
+            let found = u32::try_from(clean.counts.total()).unwrap_or(u32::MAX);
+            if found > 0 {
+                *count = count.saturating_add(found);
+                *text = clean.text.into_owned();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| clean(item, redactor, count)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| clean(field, redactor, count)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// A file that the run made or changed.

@@ -5,12 +5,16 @@ use std::sync::Arc;
 
 use minijinja::context;
 use segue_machine::checkpoint::cut_list;
+use segue_machine::ledger::{Ledger, Memory};
 use segue_machine::policy::Policy;
-use segue_machine::{GateResult, GitSpec, Millis, Note, ToolDone, View};
+use segue_machine::{GateResult, GateSpec, GitSpec, Millis, Note, RoleSpec, ToolDone, View};
+use segue_redact::Redactor;
 
-use crate::checkpoint::Forms;
 use crate::checkpoint::document::Tokens;
+use crate::config::Forms;
 use crate::git::{Facts, Repo};
+use crate::keep::Found;
+use crate::private::Private;
 use crate::prompt::{PromptError, Prompts};
 use crate::store::Store;
 
@@ -28,6 +32,12 @@ pub(crate) struct Workplace {
     /// `None` when the run does without git.
     pub(crate) repo: Option<Repo>,
     pub(crate) prompts: Arc<Prompts>,
+    /// What takes secrets out of everything that is kept or passed on.
+    pub(crate) redactor: Redactor,
+    /// What it took out of output that is kept.
+    pub(crate) found: Found,
+    /// What is sent and run as it was typed.
+    pub(crate) private: Private,
 }
 
 /// What is known of a run at one moment, taken out of the view so that it can be used elsewhere.
@@ -40,12 +50,24 @@ pub(crate) struct Situation {
     pub(crate) git: GitSpec,
     pub(crate) tokens: Tokens,
     pub(crate) gates: Vec<GateResult>,
+    /// The gates themselves.
+    pub(crate) gate_specs: Vec<GateSpec>,
+    /// A tool has run since the gates did.
+    pub(crate) gates_stale: bool,
+    /// Rounds of gates so far.
+    pub(crate) round: u32,
+    /// What the run remembers.
+    pub(crate) ledger: Ledger,
+    /// What crosses a handoff.
+    pub(crate) memory: Memory,
     pub(crate) notes: Vec<Note>,
     pub(crate) tools: Vec<ToolDone>,
     /// Those of them that the last checkpoint cannot hold.
     pub(crate) since: Vec<ToolDone>,
     /// The last checkpoint, by id.
     pub(crate) previous: Option<String>,
+    /// Who the run works as.
+    pub(crate) role: Option<RoleSpec>,
 }
 
 impl Situation {
@@ -68,9 +90,15 @@ impl Situation {
             git: spec.git.clone(),
             tokens,
             gates: view.gates.values().cloned().collect(),
+            gate_specs: spec.gates.clone(),
+            gates_stale: view.gates_stale,
+            round: view.round,
+            ledger: view.ledger.clone(),
+            memory: spec.memory,
             notes: view.notes.clone(),
             tools: view.tools_done.clone(),
             since: view.tools_since.clone(),
+            role: spec.role.clone(),
             previous: view.checkpoint.as_ref().map(|c| c.id.clone()),
         })
     }
@@ -107,7 +135,11 @@ impl Workplace {
     ) -> Result<String, PromptError> {
         let list = |files: Option<&Vec<String>>| files.map_or_else(Vec::new, |f| cut_list(f, FILES_LISTED));
         let commits: Vec<String> = facts.map_or_else(Vec::new, commit_lines);
+        let role = situation.role.as_ref();
+        let tracked = role.map_or_else(Vec::new, |role| tracked(&role.track, facts));
         let words = context! {
+            role => role.map(|r| r.name.as_str()).unwrap_or_default(),
+            tracked => cut_list(&tracked, FILES_LISTED),
             git => facts.is_some(),
             trouble => facts.and_then(|f| f.trouble.clone()),
             diffstat => facts.and_then(|f| f.diffstat.clone()),
@@ -119,8 +151,19 @@ impl Workplace {
             gates => situation.gate_lines(),
             notes => situation.note_lines(),
         };
-        self.prompts.fill("facts", words)
+        Ok(self.redactor.text(&self.prompts.fill("facts", words)?).text.into_owned())
     }
+}
+
+/// The changed files that one of the globs matches; a glob that cannot be read was refused when the run began.
+pub(crate) fn tracked(globs: &[String], facts: Option<&Facts>) -> Vec<String> {
+    let mut set = globset::GlobSetBuilder::new();
+    for glob in globs.iter().filter_map(|glob| globset::Glob::new(glob).ok()) {
+        set.add(glob);
+    }
+    let set = set.build().unwrap_or_default();
+    let files = facts.into_iter().flat_map(|f| f.added.iter().chain(&f.modified).chain(&f.deleted));
+    files.filter(|file| set.is_match(file)).cloned().collect()
 }
 
 /// The commits in one line each.

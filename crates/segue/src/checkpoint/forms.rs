@@ -13,42 +13,15 @@ use super::document::Document;
 use super::inside::{OutsideError, inside};
 use super::markdown::{done, failed, left};
 use super::stored::write_whole;
+use crate::config::Forms;
 
 /// The most that a summary file holds.
 const SUMMARY_CHARS: usize = 2_000;
-
-/// Where the files lie, from the work tree; what is `None` is not written.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Forms {
-    /// The folder of the checkpoints.
-    pub(crate) dir: String,
-    /// What a person needs when the agent gave up.
-    pub(crate) handoff_file: Option<String>,
-    /// The last checkpoint in at most 2,000 characters.
-    pub(crate) summary_file: Option<String>,
-    /// The folder of the projects' pages.
-    pub(crate) project_dir: Option<String>,
-    /// The project's name; else that of the work tree's folder.
-    pub(crate) project: Option<String>,
-    /// The task's name in file names; else made from its title.
-    pub(crate) task: Option<String>,
-}
 
 impl Forms {
     /// Makes sure that no file would be written outside the work tree.
     pub(crate) fn check(&self, workdir: &Path) -> Result<(), OutsideError> {
         self.paths().try_for_each(|(key, path)| inside(workdir, key, path).map(drop))
-    }
-
-    /// Everything that is segue's own, from the work tree.
-    pub(crate) fn paths(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let optional = [
-            ("checkpoint.handoff_file", &self.handoff_file),
-            ("checkpoint.summary_file", &self.summary_file),
-            ("checkpoint.project_dir", &self.project_dir),
-        ];
-        let given = optional.into_iter().filter_map(|(key, path)| Some((key, path.as_deref()?)));
-        std::iter::once(("checkpoint.dir", self.dir.as_str())).chain(given)
     }
 
     /// The folder of the checkpoints, checked again.

@@ -8,7 +8,7 @@ use std::path::Path;
 use segue_machine::checkpoint::parse;
 use segue_machine::{GateWhen, NextKind, NextStep, ToolDone};
 
-use super::document::{ClaimEntry, Files, Finding, History, Iteration, Next, OutputFile};
+use super::document::{Files, History, Iteration, Next, OutputFile};
 use super::{Situation, Workplace};
 
 /// How many sessions and lines of the past a checkpoint holds.
@@ -74,14 +74,6 @@ pub(super) fn errors(situation: &Situation) -> Vec<String> {
     });
     let tools = situation.tools.iter().rev().filter(|tool| !tool.ok);
     gates.chain(tools.map(|tool| format!("session {}: {}", tool.session, tool.title))).take(ERRORS).collect()
-}
-
-/// Every claim of a summary, none of them looked into.
-pub(super) fn claims(summary: &str) -> Vec<ClaimEntry> {
-    let items = parse(summary).items(&["completed", "done"]).to_vec();
-    let claim =
-        |text| ClaimEntry { kind: "completed".to_owned(), text, finding: Finding::Unknown, evidence: None };
-    items.into_iter().map(claim).collect()
 }
 
 /// What is to follow, and what to begin with.

@@ -2,11 +2,13 @@
 
 use std::time::Instant;
 
-use segue_machine::checkpoint::{cut_chars, parse};
-use segue_machine::{Asked, CheckpointBy, Claims, CommitMode, Event, NextStep, WorkState};
+use segue_machine::checkpoint::cut_chars;
+use segue_machine::claims::{Judged, count, strike};
+use segue_machine::{Asked, CheckpointBy, CommitMode, Event, NextStep, WorkState};
 use segue_report::Time;
 
-use crate::checkpoint::document::{Files, GateEntry};
+use crate::checkpoint::document::{ClaimEntry, Files, GateEntry};
+use crate::checkpoint::evidence::judge_words;
 use crate::checkpoint::facts::commit_lines;
 use crate::checkpoint::words::account;
 use crate::checkpoint::{CheckpointError, Document, Situation, Workplace};
@@ -25,20 +27,29 @@ pub(crate) struct Request {
     pub(crate) situation: Situation,
 }
 
-/// Puts the work into git, writes the checkpoint, and tells both as one event.
-pub(crate) fn take(place: &Workplace, request: Request) -> Result<Event, CheckpointError> {
+/// Puts the work into git, judges what the agent claims, writes the checkpoint, and tells it all as events.
+pub(crate) fn take(place: &Workplace, mut request: Request) -> Result<Vec<Event>, CheckpointError> {
     let began = Instant::now();
-    let mut work = save(place, &request.situation, &request.id, request.commit, "in progress");
-    let facts = place.facts(&request.situation.git);
+    // The snapshot comes first: whatever follows, the work is safe. A commit comes last: it would make "I committed it"
+    // true for an agent that did not.
+    let mut work = save(place, &request.situation, &request.id, false, "in progress");
+    let mut facts = place.facts(&request.situation.git);
+    let answer = request.answer.clone().unwrap_or_default();
+    let judgement = judge_words(place, &mut request.situation, &answer, facts.as_ref());
+    if request.commit && commit(place, &request.situation, &mut work, "in progress") {
+        facts = place.facts(&request.situation.git);
+    }
     let by = if request.answer.is_some() { CheckpointBy::Agent } else { CheckpointBy::Segue };
-    let text = text_of(place, &request);
-    let document = document(place, &request, by, text, facts.as_ref(), &work);
+    let text = text_of(place, &request, &judgement.judged);
+    let document = document(place, &request, by, text, facts.as_ref(), &work, &judgement.judged);
+    let document = document.clean(&place.redactor);
     let markdown = markdown::page(&document);
     let (depth, session, claims) = (document.depth, document.session, document.counts);
     let troubles = place.forms.write(place.store.workdir(), &document);
     work.trouble = work.trouble.into_iter().chain(troubles).reduce(|all, one| format!("{all}; {one}"));
     let path = document.store(&place.forms.dir(place.store.workdir())?, &markdown)?;
-    Ok(Event::CheckpointTaken {
+    let mut events: Vec<Event> = judgement.events().collect();
+    events.push(Event::CheckpointTaken {
         checkpoint: request.id,
         session,
         by,
@@ -47,7 +58,9 @@ pub(crate) fn take(place: &Workplace, request: Request) -> Result<Event, Checkpo
         claims,
         work,
         ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
-    })
+        judged: judgement.judged,
+    });
+    Ok(events)
 }
 
 /// Puts the work into git as the configuration says; trouble is told, never raised.
@@ -55,7 +68,7 @@ pub(crate) fn save(
     place: &Workplace,
     situation: &Situation,
     label: &str,
-    commit: bool,
+    on_branch: bool,
     status: &str,
 ) -> WorkState {
     let mut work = WorkState::default();
@@ -74,16 +87,29 @@ pub(crate) fn save(
             }
             Err(error) => troubles.push(error.to_string()),
         }
-        if commit && situation.git.commit == CommitMode::Branch {
-            match repo.commit_all(&message_of(place, situation, status), false) {
-                Ok(commit) => work.commit = commit,
-                Err(error) => troubles.push(error.to_string()),
-            }
-        }
     }
     work.head = repo.head();
     work.trouble = (!troubles.is_empty()).then(|| troubles.join("; "));
+    if on_branch {
+        commit(place, situation, &mut work, status);
+    }
     work
+}
+
+// Whether there is a new commit on the branch.
+fn commit(place: &Workplace, situation: &Situation, work: &mut WorkState, status: &str) -> bool {
+    let Some(repo) = place.repo.as_ref().filter(|_| situation.git.commit == CommitMode::Branch) else {
+        return false;
+    };
+    match repo.commit_all(&message_of(place, situation, status), false) {
+        Ok(commit) => work.commit = commit,
+        Err(error) => {
+            let before = work.trouble.take().map_or_else(String::new, |trouble| trouble + "; ");
+            work.trouble = Some(format!("{before}{error}"));
+        }
+    }
+    work.head = repo.head();
+    work.commit.is_some()
 }
 
 fn message_of(place: &Workplace, situation: &Situation, status: &str) -> String {
@@ -93,10 +119,10 @@ fn message_of(place: &Workplace, situation: &Situation, status: &str) -> String 
     message.replace("{run}", &place.run)
 }
 
-fn text_of(place: &Workplace, request: &Request) -> String {
+fn text_of(place: &Workplace, request: &Request, judged: &[Judged]) -> String {
     let max = request.situation.policy.max_chars.map_or(usize::MAX, |m| m as usize);
     let text = match &request.answer {
-        Some(answer) => parse(answer).text,
+        Some(answer) => strike(answer, judged),
         None => {
             let earlier = request.situation.previous.as_ref();
             let earlier = earlier.and_then(|id| Document::read(&Document::file(&place.checkpoints, id)).ok());
@@ -113,6 +139,7 @@ fn document(
     text: String,
     facts: Option<&Facts>,
     work: &WorkState,
+    judged: &[Judged],
 ) -> Document {
     let situation = &request.situation;
     let files = facts.map_or_else(Files::default, |f| Files {
@@ -120,7 +147,6 @@ fn document(
         modified: f.modified.clone(),
         deleted: f.deleted.clone(),
     });
-    let claims = gather::claims(&text);
     Document {
         version: 0,
         id: request.id.clone(),
@@ -149,9 +175,9 @@ fn document(
         notes: situation.note_lines(),
         snapshot: work.snapshot.clone(),
         tree: work.tree.clone(),
-        counts: Claims { unknown: u32::try_from(claims.len()).unwrap_or(u32::MAX), ..Claims::default() },
-        claims,
-        ledger: None,
+        counts: count(judged),
+        claims: judged.iter().map(ClaimEntry::from).collect(),
+        ledger: serde_json::to_value(&situation.ledger).ok(),
         redacted: 0,
         trouble: facts.and_then(|f| f.trouble.clone()).or_else(|| work.trouble.clone()),
         checksum: String::new(),

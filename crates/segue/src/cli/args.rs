@@ -179,6 +179,9 @@ pub(super) struct RunFlags {
     /// Agents in order of preference
     #[arg(long, value_name = "NAME[,NAME]")]
     agent: Option<String>,
+    /// Who the run works as: a role of the configuration, with its agents, checkpoint sections and files
+    #[arg(long, value_name = "NAME")]
+    role: Option<String>,
     /// The model of the first agent
     #[arg(long)]
     model: Option<String>,
@@ -231,6 +234,7 @@ impl RunFlags {
     pub(super) fn flags(&self) -> Flags {
         Flags {
             agent: self.agent.clone(),
+            role: self.role.clone(),
             model: self.model.clone(),
             policy: self.policy.clone(),
             context_threshold: self.context_threshold.clone(),

@@ -6,11 +6,14 @@ use std::sync::Arc;
 use segue_journal::{Journal, Reader, RunRow};
 use segue_machine::policy::preset;
 use segue_machine::{CommitMode, RunSpec};
+use segue_redact::{Extra, Redactor};
 
 use super::failure::Failure;
 use crate::checkpoint::Workplace;
 use crate::config::{AgentSettings, Flags, Layers, Settings, resolve};
 use crate::git::Repo;
+use crate::keep::Found;
+use crate::private::Private;
 use crate::prompt::Prompts;
 use crate::store::Store;
 
@@ -129,7 +132,33 @@ pub(super) fn workplace(
     let forms = settings.checkpoint.forms.clone();
     forms.check(store.workdir())?;
     let checkpoints = forms.dir(store.workdir())?;
-    Ok(Workplace { run: run.to_owned(), store, checkpoints, forms, repo, prompts: Arc::new(prompts) })
+    let (redactor, private) = (redactor(settings)?, Private::read(&store.run_dir(run)));
+    Ok(Workplace {
+        run: run.to_owned(),
+        store,
+        checkpoints,
+        forms,
+        repo,
+        prompts: Arc::new(prompts),
+        redactor,
+        found: Found::default(),
+        private,
+    })
+}
+
+/// What takes secrets out of everything that is kept, by the configuration and by what is secret in the environment.
+pub(super) fn redactor(settings: &Settings) -> Result<Redactor, Failure> {
+    let given = settings.agents.iter().flat_map(|agent| agent.env.clone());
+    let extra = settings.redact.patterns.iter();
+    let options = segue_redact::Options {
+        values: segue_redact::secret_env(std::env::vars().chain(given)),
+        allow: settings.redact.allow.clone(),
+        emails: settings.redact.emails,
+        payment: settings.redact.payment,
+        extra: extra.map(|(name, pattern)| Extra { name: name.clone(), pattern: pattern.clone() }).collect(),
+        enabled: settings.redact.enabled,
+    };
+    Redactor::new(options).map_err(|error| Failure::usage(error.to_string()))
 }
 
 /// Makes sure that every agent can be started, before anything is written.

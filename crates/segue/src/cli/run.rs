@@ -14,14 +14,15 @@ use super::out;
 use super::resume::end_orphans;
 use super::way_back;
 use crate::checkpoint::{Document, prune_quietly};
-use crate::clock;
 use crate::config::Settings;
 use crate::driver::{Book, Driver, Face, Look};
 use crate::git::Repo;
 use crate::history;
+use crate::private::Private;
 use crate::process::lock::Lock;
 use crate::process::tree;
 use crate::store::Store;
+use crate::{clean, clock};
 
 /// Runs a task to its end and returns the exit code.
 pub(super) fn run(at: &Place, args: &Run) -> Result<u8, Failure> {
@@ -56,7 +57,7 @@ pub(super) fn start(
     let _lock = Lock::take(&store.dir(), &run)?;
     let mut journal = Journal::open(&store.journal())?;
     end_dead_runs(&journal)?;
-    let place = open::workplace(store, &run, repo, settings)?;
+    let mut place = open::workplace(store, &run, repo, settings)?;
     let rows = journal.view().runs()?;
     prune_quietly(
         &place.checkpoints,
@@ -67,10 +68,13 @@ pub(super) fn start(
     );
     let mut spec = spec(settings, task, place.repo.as_ref(), place.store.workdir());
     spec.from = from.map(|document| way_back::adopt(document, &place)).transpose()?;
+    let clean = clean::spec(&place.redactor, &spec);
+    place.private = Private::between(&spec, &clean);
+    place.private.store(&place.store.run_dir(&run))?;
     journal.create_run(&RunRow {
         id: run.clone(),
         created_at: spec.started_at,
-        task: title(&spec.task.text),
+        task: title(&clean.task.text),
         agent: spec.agents.first().map(|a| a.name.clone()).unwrap_or_default(),
         policy: spec.policy.name.clone(),
         status: "running".to_owned(),
@@ -173,6 +177,8 @@ fn spec(settings: &Settings, task: Task, repo: Option<&Repo>, workdir: &Path) ->
         require_verified: settings.require_verified,
         started_at: clock::now(),
         from: None,
+        role: settings.role.clone(),
+        memory: settings.checkpoint.memory,
     }
 }
 

@@ -341,6 +341,29 @@ fn roles_bring_their_agents_and_prompts_their_files() {
 }
 
 #[test]
+fn a_run_works_as_a_role_with_its_agents_unless_an_agent_is_typed() {
+    let file = "agent = \"claude\"\nrole = \"backend\"\n[roles.backend]\nagents = [\"codex\"]\n\
+                sections = [\"API\"]\ntrack = [\"src/**/*.rs\"]\n";
+    let settings = project(file).settings();
+    let role = settings.role.unwrap();
+    assert_eq!((role.name.as_str(), role.sections, role.track.len()), ("backend", vec!["API".to_owned()], 1));
+    assert_eq!(settings.agents[0].spec.name, "codex");
+    let typed = project(file).flags(Flags { agent: text("gemini"), ..Flags::default() }).settings();
+    assert_eq!(typed.agents[0].spec.name, "gemini");
+    let flag = Flags { role: text("backed"), ..Flags::default() };
+    assert!(project(file).flags(flag).errors().contains("did you mean \"backend\""));
+    assert!(project(&file.replace("**/*.rs", "[")).errors().contains("roles.backend.track"));
+}
+
+#[test]
+fn what_is_redacted_can_be_set() {
+    let file = "agent = \"claude\"\n[redact]\nemails = true\nallow = [\"abc*\"]\n[redact.patterns]\nbadge = \"b-[0-9]+\"\n";
+    let redact = project(file).settings().redact;
+    assert!(redact.enabled && redact.emails && !redact.payment);
+    assert_eq!((redact.allow, redact.patterns["badge"].as_str()), (vec!["abc*".to_owned()], "b-[0-9]+"));
+}
+
+#[test]
 fn an_unknown_variable_is_a_warning_and_those_of_segue_itself_are_not() {
     let given =
         Given::default().env("SEGUE_AGENT", "claude").env("SEGUE_MAX_RESTART", "1").env("SEGUE_RUN", "r");

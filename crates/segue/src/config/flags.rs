@@ -17,6 +17,8 @@ use crate::config::value::Value;
 pub(crate) struct Flags {
     /// `--agent NAME[,NAME…]`
     pub(crate) agent: Option<String>,
+    /// `--role NAME`
+    pub(crate) role: Option<String>,
     /// `--model NAME`, for the first agent
     pub(crate) model: Option<String>,
     /// `--policy NAME`
@@ -54,6 +56,7 @@ impl Flags {
     pub(crate) fn parse(&self, below: &Values) -> (Vec<(KeyPath, Entry)>, Vec<Problem>) {
         let mut read = ReadFlags::default();
         read.text("--agent", "agents", self.agent.as_ref());
+        read.text("--role", "role", self.role.as_ref());
         read.text("--model", "agent.*.model", self.model.as_ref());
         read.text("--policy", "policy", self.policy.as_ref());
         read.text("--context-threshold", "context_threshold", self.context_threshold.as_ref());

@@ -145,6 +145,24 @@ pub(crate) const KEYS: &[Key] = &[
         "keep every checkpoint of a run until it is done, and none after that",
     ),
     key(
+        "checkpoint.memory",
+        Kind::Choice(&["ledger", "last-summary"]),
+        "what the next session knows beside the last checkpoint: the run's ledger, or nothing",
+    ),
+    key("redact.enabled", Kind::Bool, "take secrets out of everything that is stored, shown or passed on"),
+    key(
+        "redact.allow",
+        Kind::Words,
+        "what is no secret: its text, a glob over the whole of it, or kind:NAME",
+    ),
+    key("redact.emails", Kind::Bool, "take e-mail addresses out as well"),
+    key("redact.payment", Kind::Bool, "take card numbers and IBANs out as well"),
+    key(
+        "redact.patterns.*",
+        Kind::Text,
+        "a regular expression for secrets of your own, by the name they are shown with",
+    ),
+    key(
         "agent.*.kind",
         Kind::Choice(&["acp", "command", "claude", "codex", "codex-exec", "gemini", "opencode"]),
         "how segue talks to it: the Agent Client Protocol, or one command a session",
@@ -165,6 +183,7 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key("agent.*.account", Kind::Text, "the account to use, where the agent has several"),
     key("agent.*.env.*", Kind::Secret, "environment variables for the agent"),
+    key("role", Kind::Text, "who the run works as: its agents, checkpoint sections and files"),
     key("roles.*.agents", Kind::List, "agents of this role in order of preference"),
     key("roles.*.sections", Kind::List, "checkpoint sections that belong to this role"),
     key("roles.*.track", Kind::List, "globs of the files that this role looks after"),

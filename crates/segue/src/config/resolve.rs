@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use segue_machine::{CommitMode, GateSpec, Limits};
+use segue_machine::ledger::Memory;
+use segue_machine::{CommitMode, GateSpec, Limits, RoleSpec};
 
-use crate::checkpoint::{Forms, path_fault};
-use crate::config::key::KeyPath;
+use crate::config::key::{KeyPath, nearest};
 use crate::config::layers::{Entry, Layers, Values};
 use crate::config::lists::{GATE_TIMEOUT_MS, gate_fault};
+use crate::config::origin::Origin;
+use crate::config::paths::path_fault;
 use crate::config::problem::{ConfigErrors, Problem, Trouble};
-use crate::config::settings::{CheckpointSettings, GitSettings, Retention, Role, Settings};
+use crate::config::settings::{
+    CheckpointSettings, Forms, GitSettings, RedactSettings, Retention, Role, Settings,
+};
 use crate::config::value::Value;
 use crate::config::{agents, policy};
 
@@ -22,7 +26,11 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Settings, ConfigErrors> {
     let policy = policy::build(layers, &mut problems, &mut warnings);
     let named_gates = named_gates(layers.values(), &mut problems);
     let roles = roles(layers, &mut problems);
-    let agents = agents::resolve(layers, &mut problems, &mut warnings);
+    let role = role(layers, &roles, &mut problems);
+    let agents = match role.as_ref().and_then(|role| roles.get(&role.name)) {
+        Some(role) if !role.agents.is_empty() && !typed(layers.get("agents")) => role.agents.clone(),
+        _ => agents::resolve(layers, &mut problems, &mut warnings),
+    };
     check_paths(layers, &mut problems);
     ConfigErrors::check(problems)?;
     let max_chars = policy.max_chars;
@@ -38,7 +46,23 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Settings, ConfigErrors> {
         named_gates,
         git: git(layers),
         require_verified: yes(layers.get("require_verified")),
-        checkpoint: CheckpointSettings { forms: forms(layers), retention: retention(layers), max_chars },
+        checkpoint: CheckpointSettings {
+            forms: forms(layers),
+            retention: retention(layers),
+            max_chars,
+            memory: match name_of(layers.get("checkpoint.memory")).as_str() {
+                "last-summary" => Memory::LastSummary,
+                _ => Memory::Ledger,
+            },
+        },
+        redact: RedactSettings {
+            enabled: yes(layers.get("redact.enabled")),
+            allow: list(layers.get("redact.allow")).unwrap_or_default(),
+            patterns: patterns(layers),
+            payment: yes(layers.get("redact.payment")),
+            emails: yes(layers.get("redact.emails")),
+        },
+        role,
         roles,
         prompts: prompts(layers),
         warnings,
@@ -153,6 +177,40 @@ fn roles(layers: &Layers, problems: &mut Vec<Problem>) -> BTreeMap<String, Role>
         roles.insert(name.to_owned(), role);
     }
     roles
+}
+
+// A flag beats a role: whoever types an agent means it.
+fn typed(entry: Option<&Entry>) -> bool {
+    entry.is_some_and(|entry| matches!(entry.from, Origin::Flag(_)))
+}
+
+fn role(layers: &Layers, roles: &BTreeMap<String, Role>, problems: &mut Vec<Problem>) -> Option<RoleSpec> {
+    let entry = layers.get("role")?;
+    let name = text(Some(entry))?;
+    let Some(role) = roles.get(&name) else {
+        let near = nearest(&name, roles.keys().map(String::as_str));
+        let hint = near.map_or_else(String::new, |near| format!(" (did you mean {near:?}?)"));
+        let why = format!("there is no [roles.{name}]{hint}");
+        problems.push(Problem::at(&entry.from, Trouble::BadValue { key: "role".to_owned(), why }));
+        return None;
+    };
+    for glob in &role.track {
+        if let Err(error) = globset::Glob::new(glob) {
+            let key = format!("roles.{name}.track");
+            problems.push(Problem::at(&entry.from, Trouble::BadValue { key, why: error.to_string() }));
+        }
+    }
+    Some(RoleSpec { name, sections: role.sections.clone(), track: role.track.clone() })
+}
+
+fn patterns(layers: &Layers) -> BTreeMap<String, String> {
+    let pairs = layers.values().iter().filter_map(|(path, entry)| match (path.parts(), &entry.value) {
+        ([section, table, name], Value::Text(pattern)) if section == "redact" && table == "patterns" => {
+            Some((name.clone(), pattern.clone()))
+        }
+        _ => None,
+    });
+    pairs.collect()
 }
 
 fn prompts(layers: &Layers) -> BTreeMap<String, String> {

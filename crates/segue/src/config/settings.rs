@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use segue_machine::ledger::Memory;
 use segue_machine::policy::Policy;
-use segue_machine::{AgentSpec, CommitMode, GateSpec, Limits};
+use segue_machine::{AgentSpec, CommitMode, GateSpec, Limits, RoleSpec};
 
-use crate::checkpoint::Forms;
 use crate::config::problem::Problem;
 use crate::config::value::Permissions;
 
@@ -31,6 +31,10 @@ pub(crate) struct Settings {
     pub(crate) require_verified: bool,
     /// Where and how checkpoints are kept.
     pub(crate) checkpoint: CheckpointSettings,
+    /// What is taken out of everything that is kept.
+    pub(crate) redact: RedactSettings,
+    /// Who the run works as.
+    pub(crate) role: Option<RoleSpec>,
     /// Who does what in a plan.
     #[cfg_attr(not(test), expect(dead_code, reason = "checked for every run, used by plans"))]
     pub(crate) roles: BTreeMap<String, Role>,
@@ -113,6 +117,53 @@ pub(crate) struct CheckpointSettings {
     pub(crate) retention: Retention,
     /// The longest text that is passed on.
     pub(crate) max_chars: Option<u32>,
+    /// What crosses a handoff beside the checkpoint.
+    pub(crate) memory: Memory,
+}
+
+/// Where the files of checkpoints lie, from the work tree; what is `None` is not written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Forms {
+    /// The folder of the checkpoints.
+    pub(crate) dir: String,
+    /// What a person needs when the agent gave up.
+    pub(crate) handoff_file: Option<String>,
+    /// The last checkpoint in at most 2,000 characters.
+    pub(crate) summary_file: Option<String>,
+    /// The folder of the projects' pages.
+    pub(crate) project_dir: Option<String>,
+    /// The project's name; else that of the work tree's folder.
+    pub(crate) project: Option<String>,
+    /// The task's name in file names; else made from its title.
+    pub(crate) task: Option<String>,
+}
+
+impl Forms {
+    /// Everything that is segue's own, from the work tree.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let optional = [
+            ("checkpoint.handoff_file", &self.handoff_file),
+            ("checkpoint.summary_file", &self.summary_file),
+            ("checkpoint.project_dir", &self.project_dir),
+        ];
+        let given = optional.into_iter().filter_map(|(key, path)| Some((key, path.as_deref()?)));
+        std::iter::once(("checkpoint.dir", self.dir.as_str())).chain(given)
+    }
+}
+
+/// What is taken out of everything that is stored, shown or passed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RedactSettings {
+    /// Whether anything is.
+    pub(crate) enabled: bool,
+    /// Texts that are no secrets.
+    pub(crate) allow: Vec<String>,
+    /// Secrets of the user's own, as regular expressions by name.
+    pub(crate) patterns: BTreeMap<String, String>,
+    /// E-mail addresses, too.
+    pub(crate) emails: bool,
+    /// Card numbers and the like, too.
+    pub(crate) payment: bool,
 }
 
 /// How long checkpoints are kept. The last one of a run that is not done always stays.

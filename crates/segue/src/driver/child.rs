@@ -1,18 +1,20 @@
 //! One agent process: its streams, and its end, which is also the end of everything it started.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::Signal;
 use segue_agents::Lines;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use segue_redact::Redactor;
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::mpsc;
 
 use super::Input;
+use crate::keep::{Found, Keeping, Kept};
 use crate::process::{self, own, tree};
 
 /// How long an agent may take to end by itself after its input was closed.
@@ -36,6 +38,10 @@ pub(super) struct Launch {
     pub(super) files: Vec<(String, String)>,
     /// The session's mark in the environment of everything it starts.
     pub(super) mark: String,
+    /// What takes the secrets out of what is kept.
+    pub(super) redactor: Redactor,
+    /// …and counts them.
+    pub(super) found: Found,
 }
 
 /// What comes from a process.
@@ -80,7 +86,7 @@ pub(super) fn spawn(launch: Launch, session: u32, to: mpsc::Sender<Input>) -> io
         .env(process::SESSION_MARK, &launch.mark)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(errors)
+        .stderr(Stdio::piped())
         .process_group(0);
     let ((mut child, pid), own) = own::watch(|| {
         let child = command.spawn()?;
@@ -88,13 +94,16 @@ pub(super) fn spawn(launch: Launch, session: u32, to: mpsc::Sender<Input>) -> io
         Ok(((child, pid), pid))
     })?;
     let start = tree::start_time(pid).unwrap_or_default();
-    let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+    let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
         return Err(io::Error::other("its streams cannot be reached"));
     };
     let (input, bytes) = mpsc::unbounded_channel();
     let (control, orders) = mpsc::unbounded_channel();
     tokio::spawn(write_input(stdin, bytes));
+    let output = Kept::new(output, &launch.redactor, &launch.found);
     let reader = tokio::spawn(read_output(stdout, output, session, to.clone()));
+    let errors = tokio::spawn(keep_errors(stderr, Kept::new(errors, &launch.redactor, &launch.found)));
     tokio::spawn(async move {
         let exit = end_of(&mut child, pid, launch.grace.unwrap_or(CLOSE_GRACE), orders).await;
         drop(own);
@@ -102,9 +111,10 @@ pub(super) fn spawn(launch: Launch, session: u32, to: mpsc::Sender<Input>) -> io
         let entry = format!("{}={}", process::SESSION_MARK, launch.mark);
         let sweep = move || process::sweep_marked(&entry, TERM_GRACE);
         let orphans = tokio::task::spawn_blocking(sweep).await.unwrap_or_default();
-        let abort = reader.abort_handle();
-        if tokio::time::timeout(LAST_WORDS, reader).await.is_err() {
-            abort.abort();
+        let aborts = [reader.abort_handle(), errors.abort_handle()];
+        let last_words = async { (reader.await, errors.await) };
+        if tokio::time::timeout(LAST_WORDS, last_words).await.is_err() {
+            aborts.iter().for_each(tokio::task::AbortHandle::abort);
         }
         let _ = to.send(Input::Agent(session, News::Gone { exit, orphans })).await;
     });
@@ -120,20 +130,18 @@ async fn write_input(mut stdin: ChildStdin, mut bytes: mpsc::UnboundedReceiver<V
     }
 }
 
-async fn read_output(mut stdout: ChildStdout, mut kept: File, session: u32, to: mpsc::Sender<Input>) {
+async fn keep_errors(stderr: ChildStderr, kept: Kept) {
+    let mut errors = Keeping::new(stderr, kept);
+    while errors.next().await.is_some() {}
+}
+
+async fn read_output(stdout: ChildStdout, kept: Kept, session: u32, to: mpsc::Sender<Input>) {
     let mut lines = Lines::default();
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        let read = stdout.read(&mut buffer).await.unwrap_or(0);
-        if read == 0 {
-            break;
-        }
-        // Output that cannot be kept is no reason to stop listening.
-        let _ = kept.write_all(&buffer[..read]);
+    let mut output = Keeping::new(stdout, kept);
+    while let Some(bytes) = output.next().await {
         let mut found = Vec::new();
-        lines.push(&buffer[..read], |line| found.push(line.to_vec()));
-        let news = News::Lines(found);
-        if to.send(Input::Agent(session, news)).await.is_err() {
+        lines.push(bytes, |line| found.push(line.to_vec()));
+        if to.send(Input::Agent(session, News::Lines(found))).await.is_err() {
             return;
         }
     }

@@ -7,6 +7,7 @@ use super::{Driver, Input};
 use crate::checkpoint::{self, Request, Situation};
 use crate::clock;
 use crate::gates::{self, GateRoom};
+use crate::private::Private;
 
 impl Driver {
     pub(super) fn carry_out(&mut self, effect: Effect, seq: u64) {
@@ -27,13 +28,19 @@ impl Driver {
             Effect::TakeCheckpoint { session, asked, by, answer, commit, next } => {
                 self.take_checkpoint(seq, session, asked, by, (answer, next), commit);
             }
+            Effect::JudgeWords { session, text } => self.judge_words(session, text),
             Effect::SaveWork { status, commit } => self.save_work(seq, status, commit),
             Effect::WriteHandoffFile { reason } => self.write_handoff_file(&reason),
             Effect::EndSession { session, how } => self.end_session(session, how),
             Effect::SetTimer { timer, at } => self.timers.set(timer, at),
             Effect::ClearTimer { timer } => self.timers.clear(timer),
             Effect::Announce(_) => {}
-            Effect::Finish(outcome) => self.outcome = Some(outcome),
+            Effect::Finish(outcome) => {
+                if !outcome.resumable() {
+                    Private::remove(&self.place.store.run_dir(&self.place.run));
+                }
+                self.outcome = Some(outcome);
+            }
         }
     }
 
@@ -51,13 +58,9 @@ impl Driver {
 
     fn run_gates(&mut self, when: GateWhen, round: u32) {
         let Some(spec) = &self.machine.view().spec else { return };
-        let gates: Vec<_> = spec.gates.iter().filter(|g| !g.manual).cloned().collect();
-        let place = &self.place;
-        let room = GateRoom {
-            workdir: place.store.workdir().to_owned(),
-            run_dir: place.store.run_dir(&place.run),
-            run: place.run.clone(),
-        };
+        let gates = spec.gates.iter().filter(|g| !g.manual);
+        let gates: Vec<_> = gates.map(|gate| self.place.private.gate(gate)).collect();
+        let room = GateRoom::of(&self.place);
         let sender = self.sender.clone();
         self.gates = Some(tokio::spawn(async move {
             for gate in gates {
@@ -94,7 +97,10 @@ impl Driver {
         };
         let fill = view.session.as_ref().and_then(|s| s.gauge.percent()).map(|p| format!("{p} full"));
         let fill = fill.unwrap_or_else(|| "filling up".to_owned());
-        let words = minijinja::context! { depth, max_chars, fill };
+        let role = view.spec.as_ref().and_then(|s| s.role.as_ref());
+        let sections = role.map_or(&[][..], |role| role.sections.as_slice());
+        let role = role.map_or("session", |role| role.name.as_str());
+        let words = minijinja::context! { depth, max_chars, fill, role, sections => sections.to_vec() };
         match self.place.prompts.fill("checkpoint", words) {
             Ok(text) => {
                 let chars = text.chars().count() as u64;
@@ -106,6 +112,20 @@ impl Driver {
                 self.queue.push_back(Event::Agent { session, event });
             }
         }
+    }
+
+    fn judge_words(&mut self, session: u32, text: String) {
+        let Some(mut situation) = self.situation() else { return };
+        let (place, sender) = (self.place.clone(), self.sender.clone());
+        tokio::task::spawn_blocking(move || {
+            let facts = place.facts(&situation.git);
+            let judgement = checkpoint::judge_words(&place, &mut situation, &text, facts.as_ref());
+            for event in judgement.events() {
+                let _ = sender.blocking_send(Input::Event(event));
+            }
+            let event = Event::WordsJudged { session, judged: judgement.judged };
+            let _ = sender.blocking_send(Input::Event(event));
+        });
     }
 
     fn take_checkpoint(
@@ -123,14 +143,29 @@ impl Driver {
         let depth = asked.depth;
         tokio::task::spawn_blocking(move || {
             let request = Request { id: id.clone(), session, asked, answer, commit, next, situation };
-            let event = checkpoint::take(&place, request).unwrap_or_else(|error| {
+            let events = checkpoint::take(&place, request).unwrap_or_else(|error| {
                 // The run goes on from what the journal and git know; a checkpoint that is not there is not used.
                 let _ = sender.blocking_send(Input::Trouble(error.to_string()));
                 let work = WorkState { trouble: Some(error.to_string()), ..WorkState::default() };
                 let (claims, path) = (segue_machine::Claims::default(), String::new());
-                Event::CheckpointTaken { checkpoint: id, session, by, depth, path, claims, work, ms: 0 }
+                let judged = Vec::new();
+                let checkpoint = id;
+                let event = Event::CheckpointTaken {
+                    checkpoint,
+                    session,
+                    by,
+                    depth,
+                    path,
+                    claims,
+                    work,
+                    ms: 0,
+                    judged,
+                };
+                vec![event]
             });
-            let _ = sender.blocking_send(Input::Event(event));
+            for event in events {
+                let _ = sender.blocking_send(Input::Event(event));
+            }
         });
     }
 
@@ -146,8 +181,8 @@ impl Driver {
     fn write_handoff_file(&mut self, reason: &str) {
         let Some(situation) = self.situation() else { return };
         match checkpoint::write_handoff_file(&self.place, &situation, reason) {
-            Ok(path) => self.face.note(&format!("wrote {}", self.place.store.shown(&path))),
-            Err(error) => self.face.note(&format!("HANDOFF.md could not be written: {error}")),
+            Ok(path) => self.note(&format!("wrote {}", self.place.store.shown(&path))),
+            Err(error) => self.note(&format!("HANDOFF.md could not be written: {error}")),
         }
     }
 }

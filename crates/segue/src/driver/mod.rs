@@ -22,8 +22,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::checkpoint::Workplace;
-use crate::clock;
 use crate::config::AgentSettings;
+use crate::{clean, clock};
 
 pub(crate) use book::Book;
 pub(crate) use face::{Face, Look, width as screen_width};
@@ -166,7 +166,14 @@ impl Driver {
         Ok(())
     }
 
-    fn take_in(&mut self, event: Event) -> Result<(), DriverError> {
+    fn take_in(&mut self, mut event: Event) -> Result<(), DriverError> {
+        let found = clean::event(&self.place.redactor, &mut event);
+        self.queue.extend(found.event());
+        if matches!(event, Event::SessionExited { .. } | Event::GateFinished(_)) {
+            let count = self.place.found.take();
+            let told = Event::SecretsRedacted { count, kinds: vec!["output".to_owned()] };
+            self.queue.extend((count > 0).then_some(told));
+        }
         let record = Record { seq: self.book.next_seq(), at: clock::now(), event };
         let effects = self.machine.handle(&record);
         let said = self.face.render(&record, &effects, self.machine.view());
@@ -208,12 +215,16 @@ impl Driver {
             Input::Agent(session, news) => self.agent_news(session, news),
             Input::Prompt { session, text, warning } => {
                 if let Some(warning) = warning {
-                    self.face.note(&warning);
+                    self.note(&warning);
                 }
                 self.prompt_agent(session, text);
             }
-            Input::Trouble(text) => self.face.note(&text),
+            Input::Trouble(text) => self.note(&text),
         }
+    }
+
+    fn note(&mut self, text: &str) {
+        self.face.note(&self.place.redactor.text(text).text);
     }
 
     // The journal is gone, and with it the right to let an agent work on.

@@ -173,6 +173,8 @@ impl Driver {
             grace,
             files: extras.files,
             mark: format!("{run}.{n}"),
+            redactor: self.place.redactor.clone(),
+            found: self.place.found.clone(),
         }
     }
 

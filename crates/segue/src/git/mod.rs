@@ -6,6 +6,7 @@
 mod call;
 mod commit;
 mod facts;
+mod lists;
 mod snapshot;
 mod stage;
 

@@ -10,19 +10,45 @@ use segue_machine::GateResult;
 use segue_machine::checkpoint::cut_chars;
 use thiserror::Error;
 
+/// A template that comes with segue, and what it may speak of.
+#[derive(Debug)]
+struct BuiltIn {
+    name: &'static str,
+    text: &'static str,
+    variables: &'static [&'static str],
+}
+
+const CONTINUATION: &[&str] =
+    &["id", "restart", "checkpoint", "ledger", "facts", "failed", "cut", "role", "task"];
+
 /// The templates that come with segue.
-const BUILT_IN: [(&str, &str); 10] = [
-    ("task", include_str!("../../templates/task.md")),
-    ("checkpoint", include_str!("../../templates/checkpoint.md")),
-    ("facts", include_str!("../../templates/facts.md")),
-    ("continuation", include_str!("../../templates/continuation.md")),
-    ("continuation.loop", include_str!("../../templates/continuation.loop.md")),
-    ("continuation.phased", include_str!("../../templates/continuation.phased.md")),
-    ("continuation.staged", include_str!("../../templates/continuation.staged.md")),
-    ("gates_failed", include_str!("../../templates/gates_failed.md")),
-    ("green_before", include_str!("../../templates/green_before.md")),
-    ("go_on", include_str!("../../templates/go_on.md")),
+const BUILT_IN: &[BuiltIn] = &[
+    built_in("task", include_str!("../../templates/task.md"), &["task"]),
+    built_in(
+        "checkpoint",
+        include_str!("../../templates/checkpoint.md"),
+        &["depth", "fill", "max_chars", "role", "sections"],
+    ),
+    built_in(
+        "facts",
+        include_str!("../../templates/facts.md"),
+        &[
+            "git", "trouble", "diffstat", "commits", "added", "modified", "deleted", "since", "gates",
+            "notes", "role", "tracked",
+        ],
+    ),
+    built_in("continuation", include_str!("../../templates/continuation.md"), CONTINUATION),
+    built_in("continuation.loop", include_str!("../../templates/continuation.loop.md"), CONTINUATION),
+    built_in("continuation.phased", include_str!("../../templates/continuation.phased.md"), CONTINUATION),
+    built_in("continuation.staged", include_str!("../../templates/continuation.staged.md"), CONTINUATION),
+    built_in("gates_failed", include_str!("../../templates/gates_failed.md"), &["round", "of", "failed"]),
+    built_in("claims_wrong", include_str!("../../templates/claims_wrong.md"), &["round", "of", "claims"]),
+    built_in("green_before", include_str!("../../templates/green_before.md"), &["open"]),
+    built_in("go_on", include_str!("../../templates/go_on.md"), &[]),
 ];
+
+/// Where a work tree keeps templates of its own, one file a template, named after it.
+const OWN_DIR: &str = ".segue/prompts";
 
 /// Steps that one template may take: a loop in a user's template ends.
 const FUEL: u64 = 200_000;
@@ -46,6 +72,18 @@ pub(crate) enum PromptError {
         /// The name.
         name: String,
     },
+    /// It speaks of something that it is not given.
+    #[error("prompt {name} ({path}): there is no {variable:?} to fill in; it may use {}", known.join(", "))]
+    Variable {
+        /// The template's name.
+        name: String,
+        /// Its file.
+        path: String,
+        /// What it speaks of.
+        variable: String,
+        /// What it may speak of.
+        known: Vec<String>,
+    },
     /// It is wrong, or names something that does not exist.
     #[error("prompt {name}: {why}")]
     Bad {
@@ -58,7 +96,11 @@ pub(crate) enum PromptError {
 
 /// The names of all templates.
 pub(crate) fn names() -> Vec<&'static str> {
-    BUILT_IN.iter().map(|(name, _)| *name).collect()
+    BUILT_IN.iter().map(|template| template.name).collect()
+}
+
+const fn built_in(name: &'static str, text: &'static str, variables: &'static [&'static str]) -> BuiltIn {
+    BuiltIn { name, text, variables }
 }
 
 /// All templates of a run.
@@ -68,26 +110,27 @@ pub(crate) struct Prompts {
 }
 
 impl Prompts {
-    /// The built-in templates, with the user's files in place of some.
+    /// The built-in templates; in place of some the files in the work tree's own folder, and before those the files that
+    /// the configuration names.
     pub(crate) fn load(workdir: &Path, files: &BTreeMap<String, String>) -> Result<Self, PromptError> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_fuel(Some(FUEL));
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-        for (name, text) in BUILT_IN {
-            add(&mut environment, name, text.to_owned())?;
+        if let Some(name) = files.keys().find(|name| !names().contains(&name.as_str())) {
+            return Err(PromptError::Unknown { name: name.clone() });
         }
-        for (name, file) in files {
-            if !names().contains(&name.as_str()) {
-                return Err(PromptError::Unknown { name: name.clone() });
+        for template in BUILT_IN {
+            let own = format!("{OWN_DIR}/{}.md", template.name);
+            let configured = files.get(template.name);
+            let file = configured.cloned().or_else(|| workdir.join(&own).exists().then_some(own));
+            match file {
+                None => add(&mut environment, template.name, template.text.to_owned())?,
+                Some(file) => {
+                    add(&mut environment, template.name, read(template.name, &workdir.join(&file))?)?;
+                    check_variables(&environment, template, &file)?;
+                }
             }
-            let path = workdir.join(file);
-            let text = std::fs::read_to_string(&path).map_err(|source| PromptError::Unreadable {
-                name: name.clone(),
-                path: path.display().to_string(),
-                source,
-            })?;
-            add(&mut environment, name, text)?;
         }
         Ok(Self { environment })
     }
@@ -103,6 +146,39 @@ impl Prompts {
     pub(crate) fn continuation(&self, policy: &str) -> String {
         let own = format!("continuation.{policy}");
         if names().contains(&own.as_str()) { own } else { "continuation".to_owned() }
+    }
+}
+
+fn read(name: &str, path: &Path) -> Result<String, PromptError> {
+    std::fs::read_to_string(path).map_err(|source| PromptError::Unreadable {
+        name: name.to_owned(),
+        path: path.display().to_string(),
+        source,
+    })
+}
+
+// A template is filled in hours after the start: what it lacks is said before the first session.
+fn check_variables(
+    environment: &Environment<'static>,
+    template: &BuiltIn,
+    file: &str,
+) -> Result<(), PromptError> {
+    let bad =
+        |why: minijinja::Error| PromptError::Bad { name: template.name.to_owned(), why: format!("{why:#}") };
+    let parsed = environment.get_template(template.name).map_err(bad)?;
+    let known = |name: &String| {
+        template.variables.contains(&name.as_str()) || environment.globals().any(|(global, _)| global == name)
+    };
+    let mut used: Vec<String> = parsed.undeclared_variables(false).into_iter().collect();
+    used.sort();
+    match used.into_iter().find(|name| !known(name)) {
+        None => Ok(()),
+        Some(variable) => Err(PromptError::Variable {
+            name: template.name.to_owned(),
+            path: file.to_owned(),
+            variable,
+            known: template.variables.iter().map(|v| (*v).to_owned()).collect(),
+        }),
     }
 }
 
@@ -137,10 +213,11 @@ mod tests {
         for name in names {
             let text = prompts()
                 .fill(name, context! {
-                    id => "c1", restart => 2, checkpoint => "CHECK {{ braces }}", facts => "FACTS", failed => "", task => "TASK"
+                    id => "c1", restart => 2, checkpoint => "CHECK {{ braces }}", ledger => "LEDGER", facts => "FACTS",
+                    failed => "", cut => "CUT", role => "", task => "TASK"
                 })
                 .unwrap();
-            for part in ["CHECK {{ braces }}", "FACTS", "TASK"] {
+            for part in ["CHECK {{ braces }}", "LEDGER", "FACTS", "CUT", "TASK"] {
                 assert!(text.contains(part), "{name}: {text}");
             }
         }
@@ -161,6 +238,39 @@ mod tests {
         assert_eq!(prompts.fill("task", context! { task => "x" }).unwrap(), "Do: x");
         let unknown = BTreeMap::from([("tusk".to_owned(), "t.md".to_owned())]);
         assert!(Prompts::load(dir.path(), &unknown).unwrap_err().to_string().contains("continuation"));
+    }
+
+    #[test]
+    fn a_template_in_the_folder_of_the_work_tree_is_used_unless_the_configuration_names_one() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join(OWN_DIR)).unwrap();
+        std::fs::write(dir.path().join(OWN_DIR).join("go_on.md"), "On.").unwrap();
+        std::fs::write(dir.path().join("other.md"), "Go.").unwrap();
+        let prompts = Prompts::load(dir.path(), &BTreeMap::new()).unwrap();
+        assert_eq!(prompts.fill("go_on", context! {}).unwrap(), "On.");
+        let files = BTreeMap::from([("go_on".to_owned(), "other.md".to_owned())]);
+        assert_eq!(Prompts::load(dir.path(), &files).unwrap().fill("go_on", context! {}).unwrap(), "Go.");
+    }
+
+    #[test]
+    fn a_template_that_speaks_of_something_unknown_is_refused_before_it_is_needed() {
+        let dir = tempfile::tempdir().unwrap();
+        let text = "{% for g in failed %}{{ g }}{% endfor %}{{ tusk }}{{ range(3) }}";
+        std::fs::write(dir.path().join("t.md"), text).unwrap();
+        let files = BTreeMap::from([("continuation".to_owned(), "t.md".to_owned())]);
+        let error = Prompts::load(dir.path(), &files).unwrap_err().to_string();
+        assert!(
+            error.contains("\"tusk\"") && error.contains("t.md") && error.contains("checkpoint"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn every_template_of_ours_speaks_only_of_what_it_is_given() {
+        let prompts = prompts();
+        for template in BUILT_IN {
+            check_variables(&prompts.environment, template, "built in").unwrap();
+        }
     }
 
     #[test]

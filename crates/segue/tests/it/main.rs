@@ -32,9 +32,13 @@ mod rehearse;
 #[cfg(test)]
 mod replay;
 #[cfg(test)]
+mod secrets;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod trigger;
+#[cfg(test)]
+mod trust;
 #[cfg(test)]
 mod way_back;
 #[cfg(test)]

@@ -11,6 +11,7 @@ fn commits(scene: &Scenario) -> Vec<bool> {
         | Effect::SendPrompt { .. }
         | Effect::AskCheckpoint { .. }
         | Effect::TellAgent { .. }
+        | Effect::JudgeWords { .. }
         | Effect::AnswerPermission { .. }
         | Effect::AnswerBrake { .. }
         | Effect::WriteHandoffFile { .. }

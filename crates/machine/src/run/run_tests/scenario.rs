@@ -6,6 +6,7 @@ mod seen;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use crate::claims::Judged;
 use crate::policy::preset;
 use crate::{
     AgentEvent, AgentSpec, Asked, Capabilities, CheckpointBy, Claims, CommitMode, Effect, Event, GateResult,
@@ -47,6 +48,8 @@ pub(super) struct Scenario {
     births: VecDeque<Birth>,
     green: (bool, VecDeque<bool>),
     trees: VecDeque<&'static str>,
+    /// What is found about the claims of each checkpoint and of the last words, in order.
+    pub(super) claims: VecDeque<Vec<Judged>>,
     seq: u64,
     calls: u64,
     tokens: u64,
@@ -64,6 +67,7 @@ pub(super) fn name(effect: &Effect) -> &'static str {
         Effect::AnswerPermission { .. } => "permission",
         Effect::AnswerBrake { .. } => "brake",
         Effect::TakeCheckpoint { .. } => "take",
+        Effect::JudgeWords { .. } => "judge",
         Effect::SaveWork { .. } => "save",
         Effect::WriteHandoffFile { .. } => "handoff file",
         Effect::EndSession { .. } => "end",
@@ -97,6 +101,8 @@ impl Scenario {
             require_verified: false,
             started_at: START,
             from: None,
+            role: None,
+            memory: Default::default(),
         };
         Self {
             run: Run::default(),
@@ -111,6 +117,7 @@ impl Scenario {
             births: VecDeque::new(),
             green: (false, VecDeque::new()),
             trees: VecDeque::new(),
+            claims: VecDeque::new(),
             seq: 0,
             calls: 0,
             tokens: 0,
@@ -337,6 +344,10 @@ impl Scenario {
             Effect::SendPrompt { session, .. } => self.take_in(Event::PromptSent { session, chars: 0 }),
             Effect::AskCheckpoint { session, .. } => self.ask(session),
             Effect::TakeCheckpoint { session, asked, by, .. } => self.take_checkpoint(session, &asked, by),
+            Effect::JudgeWords { session, .. } => {
+                let judged = self.claims.pop_front().unwrap_or_default();
+                self.take_in(Event::WordsJudged { session, judged });
+            }
             Effect::SaveWork { .. } => self.take_in(Event::WorkSaved { work: WorkState::default() }),
             Effect::EndSession { session, .. } => {
                 self.take_in(Event::SessionExited { session, exit: Some(0), orphans: 0 });
@@ -359,7 +370,7 @@ impl Scenario {
     fn run_gates(&mut self, when: GateWhen) {
         let passed = match when {
             GateWhen::Before => self.green.0,
-            GateWhen::After => self.green.1.pop_front().unwrap_or(true),
+            GateWhen::After | GateWhen::Checkpoint => self.green.1.pop_front().unwrap_or(true),
         };
         for gate in self.spec.gates.clone().into_iter().filter(|g| !g.manual) {
             let exit = Some(i32::from(!passed));
@@ -398,6 +409,7 @@ impl Scenario {
 
     fn take_checkpoint(&mut self, session: u32, asked: &Asked, by: CheckpointBy) {
         let tree = self.trees.pop_front().map_or_else(|| format!("tree-{}", self.seq), str::to_owned);
+        let judged = self.claims.pop_front().unwrap_or_default();
         self.take_in(Event::CheckpointTaken {
             checkpoint: format!("c-{}", self.seq),
             session,
@@ -407,6 +419,7 @@ impl Scenario {
             claims: Claims::default(),
             work: WorkState { tree: Some(tree), ..WorkState::default() },
             ms: 1,
+            judged,
         });
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn create(at: &Place, run: Option<&str>) -> Result<u8, Failure> {
     let session = view.sessions;
     let request =
         Request { id: id.clone(), session, asked, answer: None, commit: false, next: None, situation };
-    let Event::CheckpointTaken { path, work, ms, .. } = take(&place, request)? else {
+    let Some(Event::CheckpointTaken { path, work, ms, .. }) = take(&place, request)?.pop() else {
         return Err(Failure::failed("no checkpoint was made"));
     };
     let stored = Document::open(&place.store.workdir().join(&path))?;

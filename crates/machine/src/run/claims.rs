@@ -1,0 +1,97 @@
+//! What the run remembers, and what becomes of a verdict when the agent's words are not so.
+
+use super::{Phase, Run};
+use crate::claims::{Finding, Judged};
+use crate::ledger::Origin;
+use crate::{Effect, GateResult, Outcome, Prompt, Verdict};
+
+/// How often an agent is told that what it said is not so.
+const CORRECTIONS: u32 = 2;
+
+impl Run {
+    /// Takes in what a checkpoint claims; what is not so is told.
+    pub(super) fn remember(
+        &mut self,
+        checkpoint: &str,
+        session: u32,
+        judged: &[Judged],
+        out: &mut Vec<Effect>,
+    ) {
+        let origin = Origin { checkpoint: Some(checkpoint.to_owned()), ..self.origin(session) };
+        self.view.ledger.merge(judged, &origin);
+        Self::tell_contradicted(judged, out);
+    }
+
+    pub(super) fn remember_note(&mut self, text: &str) {
+        let origin = self.origin(self.view.sessions);
+        self.view.ledger.note(text, &origin);
+    }
+
+    pub(super) fn remember_gate(&mut self, result: &GateResult) {
+        self.view.gates_stale = false;
+        self.view.ledger.gate(result, self.now);
+        self.view.gates.insert(result.gate.clone(), result.clone());
+    }
+
+    /// A gate ran for a checkpoint: that decides nothing, but it is the newest that is known.
+    pub(super) fn gate_looked_at(&mut self, result: &GateResult) {
+        if result.passed {
+            self.progress.gate_green(&result.gate);
+        }
+        self.remember_gate(result);
+    }
+
+    /// Has the agent's last words judged; the verdict stands if none of them is contradicted.
+    pub(super) fn judge_words(&mut self, outcome: Outcome, out: &mut Vec<Effect>) {
+        if self.last_words.trim().is_empty() {
+            return self.save(outcome, out);
+        }
+        self.judging = Some(outcome);
+        out.push(Effect::JudgeWords { session: self.view.sessions, text: self.last_words.clone() });
+    }
+
+    pub(super) fn words_judged(&mut self, session: u32, judged: &[Judged], out: &mut Vec<Effect>) {
+        if self.view.phase != Phase::Gating || self.taking.is_some() || session != self.view.sessions {
+            return;
+        }
+        let Some(outcome) = self.judging.take() else { return };
+        let origin = self.origin(session);
+        self.view.ledger.merge(judged, &origin);
+        let claims: Vec<Judged> =
+            judged.iter().filter(|j| j.finding == Finding::Contradicted).cloned().collect();
+        let Some(first) = claims.first() else { return self.save(outcome, out) };
+        Self::tell_contradicted(judged, out);
+        if self.corrections < CORRECTIONS && self.can_follow_up() && !self.must_replace() {
+            self.corrections += 1;
+            let (round, of) = (self.corrections, CORRECTIONS);
+            return self.follow_up(Prompt::ClaimsWrong { round, of, claims }, out);
+        }
+        let reason = format!(
+            "the agent's last words are not so: \u{201c}{}\u{201d}, but {}",
+            first.claim.text, first.evidence
+        );
+        let outcome = Outcome::new(Verdict::Failed, reason)
+            .advise("look at the work with `segue show`, then `segue resume`");
+        self.save(outcome, out);
+    }
+
+    /// Secrets were taken out: how many is told once a session, the rest is counted.
+    pub(super) fn redacted(&mut self, count: u32, kinds: &[String], out: &mut Vec<Effect>) {
+        self.view.redacted = self.view.redacted.saturating_add(u64::from(count));
+        let text = format!("a secret was seen and taken out of what is kept ({})", kinds.join(", "));
+        self.warn_once("redacted", text, out);
+    }
+
+    fn tell_contradicted(judged: &[Judged], out: &mut Vec<Effect>) {
+        for wrong in judged.iter().filter(|j| j.finding == Finding::Contradicted) {
+            let text = format!("the agent said \u{201c}{}\u{201d}, but {}", wrong.claim.text, wrong.evidence);
+            Self::warn("contradicted", text, out);
+        }
+    }
+
+    fn origin(&self, session: u32) -> Origin {
+        let agent =
+            self.view.session.as_ref().map_or_else(|| self.agent_name(self.agent), |s| s.agent.clone());
+        Origin { checkpoint: None, session, agent, at: self.now }
+    }
+}

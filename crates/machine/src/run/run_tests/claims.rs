@@ -1,0 +1,72 @@
+//! What becomes of a verdict when the agent's last words are not so, and what the run remembers.
+
+use super::scenario::Scenario;
+use crate::claims::{Change, Claim, ClaimKind, Finding, Judged};
+use crate::{Effect, Prompt, Verdict};
+
+fn said(finding: Finding) -> Vec<Judged> {
+    let kind = ClaimKind::File { path: "src/ghost.rs".to_owned(), change: Change::Created };
+    let claim = Claim { kind, text: "Created src/ghost.rs".to_owned(), section: None };
+    vec![Judged { claim, finding, evidence: "git: no such file was created".to_owned() }]
+}
+
+fn corrections(scene: &Scenario) -> usize {
+    let prompts = scene
+        .effects
+        .iter()
+        .filter(|effect| matches!(effect, Effect::SendPrompt { prompt: Prompt::ClaimsWrong { .. }, .. }));
+    prompts.count()
+}
+
+#[test]
+fn a_last_word_that_is_not_so_goes_back_to_the_agent_and_a_true_one_ends_the_run() {
+    let mut scene = Scenario::new("seamless").gates(1).start();
+    scene.claims.extend([said(Finding::Contradicted), said(Finding::Confirmed)]);
+    scene.finishes();
+    assert_eq!((corrections(&scene), scene.warned("contradicted"), scene.is_over()), (1, 1, false));
+    scene.finishes();
+    assert_eq!((scene.outcome().verdict, corrections(&scene)), (Verdict::Verified, 1));
+}
+
+#[test]
+fn a_contradicted_final_claim_never_exits_0() {
+    for gates in [0, 1] {
+        let mut scene = Scenario::new("seamless").gates(gates).start();
+        scene.claims.extend(std::iter::repeat_n(said(Finding::Contradicted), 9));
+        while !scene.is_over() {
+            scene.finishes();
+        }
+        assert_eq!((scene.outcome().verdict, corrections(&scene)), (Verdict::Failed, 2));
+        assert!(scene.outcome().reason.contains("src/ghost.rs"), "{}", scene.outcome().reason);
+    }
+}
+
+#[test]
+fn an_agent_that_takes_no_second_prompt_fails_at_once_with_the_reason() {
+    let mut scene = Scenario::new("seamless");
+    scene.can.follow_up = false;
+    let mut scene = scene.start();
+    scene.claims.push_back(said(Finding::Contradicted));
+    scene.finishes();
+    assert_eq!((scene.outcome().verdict, corrections(&scene)), (Verdict::Failed, 0));
+}
+
+#[test]
+fn nothing_is_held_against_words_that_nobody_can_check() {
+    let mut scene = Scenario::new("seamless").gates(1).start();
+    scene.claims.push_back(said(Finding::Unknown));
+    scene.finishes();
+    assert_eq!((scene.outcome().verdict, scene.warned("contradicted")), (Verdict::Verified, 0));
+}
+
+#[test]
+fn what_a_checkpoint_says_is_remembered_and_what_is_not_so_is_told_and_left_out() {
+    let mut scene = Scenario::new("seamless").start();
+    let decision = Claim { kind: ClaimKind::Decision, text: "use SQLite".to_owned(), section: None };
+    let decided = Judged { claim: decision, finding: Finding::Unknown, evidence: String::new() };
+    scene.claims.push_back([said(Finding::Contradicted), vec![decided]].concat());
+    scene.usage(50_000).usage(91_000);
+    let ledger = scene.view().ledger.render(1_000).text;
+    assert!(ledger.contains("use SQLite") && !ledger.contains("ghost"), "{ledger}");
+    assert_eq!(scene.warned("contradicted"), 1);
+}

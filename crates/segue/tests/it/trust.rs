@@ -1,0 +1,139 @@
+//! What crosses a handoff is true and is still there twenty handoffs later, whatever the agent says or forgets.
+
+use segue_rehearsal::script::{CheckpointHabit, Script};
+
+use crate::support::{World, small};
+
+const GHOST: &str = "Created src/ghost.rs with the new parser.";
+const TESTS: &str = "All tests pass.";
+const COMMIT: &str = "Committed everything as \"parser: read numbers\".";
+
+#[test]
+fn a_final_claim_that_is_not_so_never_exits_0_and_its_evidence_is_shown() {
+    for lie in [GHOST, COMMIT] {
+        for gate in [true, false] {
+            let world = World::new(3, Script { last_words: vec![lie.to_owned()], ..Script::default() });
+            if !gate {
+                world.configure_without_gate("");
+            }
+            let done = world.segue(&["run", "TASK.md", "--json"]);
+            done.exits(1);
+            assert_eq!(done.finished()["verdict"], "failed", "{}", done.all());
+            let told = done.warnings("contradicted");
+            // Told when it is found, and after each of two corrections.
+            assert_eq!(told.len(), 3, "{}", done.all());
+            assert!(told[0].contains("git"), "{told:?}");
+            world.assert_each_step_once(&done);
+        }
+    }
+}
+
+#[test]
+fn a_claim_that_was_not_so_is_put_right_when_the_agent_is_told() {
+    let words = [GHOST, "All 3 steps are done; src/ghost.rs was not needed."].map(str::to_owned);
+    let world = World::new(3, Script { last_words: words.to_vec(), ..Script::default() });
+    world.keep_conversations(Script { last_words: words.to_vec(), ..Script::default() });
+    let done = world.segue(&["run", "TASK.md", "--json"]);
+    done.exits(0);
+    assert_eq!(
+        (done.finished()["verdict"].as_str(), done.warnings("contradicted").len()),
+        (Some("verified"), 1)
+    );
+    let correction = &world.prompts()[0][1];
+    assert!(correction.contains(GHOST) && correction.contains("but git"), "{correction}");
+}
+
+#[test]
+fn a_true_final_claim_is_not_doubted() {
+    let words = vec!["Created parts/01.txt, parts/02.txt and parts/03.txt. All tests pass.".to_owned()];
+    let world = World::new(3, Script { last_words: words, ..Script::default() });
+    let done = world.segue(&["run", "TASK.md", "--json"]);
+    done.exits(0);
+    assert!(done.warnings("contradicted").is_empty(), "{}", done.all());
+}
+
+#[test]
+fn lies_in_a_checkpoint_are_struck_from_what_the_next_session_is_told() {
+    for habit in [CheckpointHabit::Answer, CheckpointHabit::NoTags] {
+        let remark =
+            format!("## Completed Work\n- {GHOST}\n- {TESTS}\n- {COMMIT}\n- Decided to keep it small.");
+        let script = Script { checkpoint: habit, remarks: vec![remark], ..small() };
+        let world = World::new(6, script.clone());
+        world.keep_conversations(script);
+        let done = world.segue(&["run", "TASK.md", "--json"]);
+        done.exits(0);
+        world.assert_each_step_once(&done);
+        let taken = &done.of("checkpoint.taken")[0];
+        assert_eq!(taken["claims"]["contradicted"], 3, "{}", done.all());
+        let told = done.warnings("contradicted");
+        assert!(told.iter().any(|t| t.contains(TESTS) && t.contains("check")), "{told:?}");
+        let next = &world.prompts()[1][0];
+        for lie in [GHOST, TESTS, COMMIT] {
+            assert!(!next.contains(lie), "{next}");
+        }
+        assert!(next.contains("keep it small"), "{next}");
+        // The gate had to run for the claim; its result is a fact like any other.
+        assert!(done.of("gate.finished").iter().any(|g| g["when"] == "checkpoint"), "{}", done.all());
+    }
+}
+
+/// One planted fact: in which session it is said, and how.
+fn facts() -> Vec<(usize, &'static str, String)> {
+    let sections = ["Key Decisions", "Constraints", "Dead Ends", "Failing Tests"];
+    let text = |n: usize| match n % 4 {
+        0 => format!("Decided on codec zeta-{n} because frame {n}07 is the smallest."),
+        1 => format!("Column legacy_{n} must stay below {n}31 bytes."),
+        2 => format!("Tried mmap variant m{n}; it does not work on the {n}88 loader."),
+        _ => format!("tests/wire_{n}.rs::keeps_order_{n} fails with code {n}5."),
+    };
+    (0..40).map(|n| (n / 4, sections[n % 4], text(n))).collect()
+}
+
+// Facts are said once, early; noise comes in every session; a lie comes in every third.
+fn remarks(handoffs: usize) -> Vec<String> {
+    let remark = |session: usize| {
+        let mut text = String::new();
+        for (_, section, fact) in facts().iter().filter(|(when, ..)| *when == session) {
+            text.push_str(&format!("## {section}\n- {fact}\n"));
+        }
+        text.push_str("## Completed Work\n");
+        for n in 0..20 {
+            text.push_str(&format!("- Looked through module {session}_{n} and tidied its imports\n"));
+        }
+        if session.is_multiple_of(3) {
+            text.push_str(&format!("- Created src/ghost_{session}.rs\n- {TESTS}\n"));
+        }
+        text
+    };
+    (0..handoffs).map(remark).collect()
+}
+
+fn kept_after_20_handoffs(memory: &str) -> (usize, usize, usize) {
+    let script =
+        Script { remarks: remarks(20), window: 400_000, step_output_chars: 200, ..Script::default() };
+    let world = World::new(66, script.clone());
+    world.keep_conversations(script);
+    world.configure(&format!(
+        "[[stage]]\nat = \"2 tools\"\ndo = [\"restart\"]\n[checkpoint]\nmemory = \"{memory}\"\n"
+    ));
+    let done = world.segue(&["run", "TASK.md", "--json"]);
+    done.exits(0);
+    world.assert_each_step_once(&done);
+    let prompts = world.prompts();
+    let last = &prompts.last().unwrap()[0];
+    let kept = facts().iter().filter(|(.., fact)| last.contains(fact)).count();
+    let lies = prompts.iter().flatten().filter(|p| p.contains("ghost_") || p.contains(TESTS)).count();
+    assert!(!done.warnings("contradicted").is_empty());
+    (kept, lies, done.of("handoff.decided").len())
+}
+
+#[test]
+fn h6_after_20_handoffs_every_planted_fact_is_in_the_next_prompt() {
+    let (with, lies, handoffs) = kept_after_20_handoffs("ledger");
+    let (without, ..) = kept_after_20_handoffs("last-summary");
+    println!("| memory | handoffs | facts of 40 in the last prompt | lies passed on |\n|---|---|---|---|");
+    println!("| ledger | {handoffs} | {with} | {lies} |\n| last summary | {handoffs} | {without} | – |");
+    assert_eq!((with, lies), (40, 0));
+    assert!(handoffs >= 20, "{handoffs}");
+    assert!(without < 10, "the comparison keeps {without}: it shows nothing");
+}
