@@ -94,6 +94,11 @@ impl Cell {
         }))
     }
 
+    // Early enough that there is always room to ask the agent for a checkpoint.
+    fn policy(&self) -> &'static [&'static str] {
+        if self.when == "checkpoint" { &["--policy", "loop"] } else { &[] }
+    }
+
     fn command(&self, world: &Path) -> Command {
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin", world.join("bin").display());
         let mut command = Command::new("timeout");
@@ -106,6 +111,7 @@ impl Cell {
             .arg(shell::target().join("debug").join("segue"))
             .args(["rehearse", "--json", "--agent", self.agent, "--window", self.window, "--steps", STEPS])
             .args(["--fault", self.fault, "--when", self.when, "--permissions", "bypass"])
+            .args(self.policy())
             .current_dir(world.join("work"))
             .env_clear()
             .env("PATH", path)

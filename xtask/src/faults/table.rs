@@ -125,8 +125,8 @@ Made by `cargo xtask faults`: what a provider can do to an agent, at three momen
 - `429` carries a reset time and `429-no-reset` does not; `529` is each provider's \"overloaded\"; `quota` is money spent;\n  \
 `cut` ends the connection in the middle of an answer; `stall` falls silent there for 14 s; `hang` sends no byte at all;\n  \
 `overflow` is the provider's \"too long\". Refusals (`429` to `quota`) last until the run has stopped; the others come once.\n\
-- *start* is the first step, *middle* the fifth, *checkpoint* the request for a checkpoint. Where an agent is never asked\n  \
-for one, the fault is not met.\n\
+- *start* is the first step, *middle* the fifth, *checkpoint* the request for a checkpoint, under the policy `loop`,\n  \
+which asks early. Where an agent is never asked for one, the fault is not met.\n\
 - segue does not wait for a rate limit: such a run stops, and `segue resume` goes on when the provider answers again. The\n  \
 rehearsal does just that: \"failed: rate limited; resumed → verified\".\n\
 - The promises: every run ends by itself (no hang), nothing is called done that is not (no false \"done\"), and by the\n  \
