@@ -44,7 +44,11 @@ impl RpcError {
             _ => self.message.clone(),
         };
         let kind = self.data.get("type").or_else(|| self.data.get("code")).and_then(Value::as_str);
-        let code = if self.code == AUTH_REQUIRED { Some("auth_required") } else { kind };
+        // Gemini CLI puts the provider's HTTP status where the protocol has a number of its own.
+        let status =
+            (400..600).contains(&self.code).then(|| format!("{} {}", self.code, kind.unwrap_or_default()));
+        let code =
+            if self.code == AUTH_REQUIRED { Some("auth_required") } else { status.as_deref().or(kind) };
         classify(&message, code)
     }
 }
@@ -84,4 +88,23 @@ pub(super) fn not_found(id: &Value, method: &str, to: &mut Vec<u8>) {
 fn write(message: &Value, to: &mut Vec<u8>) {
     to.extend_from_slice(message.to_string().as_bytes());
     to.push(b'\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use segue_machine::AgentFailure;
+
+    use super::*;
+
+    #[test]
+    fn a_status_of_the_provider_in_the_place_of_the_code_tells_the_failure() {
+        let kind = |code: i64, message: &str| {
+            let error = RpcError { code, message: message.to_owned(), data: Value::Null };
+            if let TurnEnd::Failed { failure, .. } = error.classify() { Some(failure) } else { None }
+        };
+        let busy = "You exceeded your current quota, see rate-limits.\nSuggested retry after 2s.";
+        assert_eq!(kind(429, busy), Some(AgentFailure::RateLimited));
+        assert_eq!(kind(401, "Request had invalid credentials."), Some(AgentFailure::Unauthorised));
+        assert_eq!(kind(-32603, "it broke"), Some(AgentFailure::Other));
+    }
 }

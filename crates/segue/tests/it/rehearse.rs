@@ -27,7 +27,13 @@ fn a_rehearsal_follows_the_configuration_of_the_folder_and_keeps_its_repository_
     let world = world();
     world.configure("policy = \"observe\"\n");
     let done = world.segue(&["rehearse", "--agent", "scripted", "--steps", "6", "--window", "40k", "--keep"]);
-    assert_eq!(done.code, Some(0), "{}", done.all());
+    // The job fills the window, and nobody replaces the session.
+    assert_eq!(done.code, Some(1), "{}", done.all());
+    assert!(
+        done.out.contains("wrong: the run did not finish the job: the context overflowed"),
+        "{}",
+        done.all()
+    );
     assert!(done.out.contains("your policy never replaces a session"), "{}", done.all());
     let kept = done.out.lines().find_map(|line| line.strip_prefix("kept: ")).unwrap();
     assert!(std::path::Path::new(kept).join(".segue/steps.log").is_file(), "{kept}");
