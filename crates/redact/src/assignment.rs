@@ -43,7 +43,29 @@ pub(crate) fn name_around(text: &[u8], at: usize) -> Name {
     Name { start, end }
 }
 
-/// The secret that a name is given, with how telling the name is.
+/// How telling a name is: `key` is with `api ` before it, or in the query of an address.
+pub(crate) fn tells(text: &[u8], name: &Name) -> Telling {
+    let word = &text[name.start..name.end];
+    let alone = telling(word);
+    if !matches!(alone, Telling::No | Telling::Weak) {
+        return alone;
+    }
+    if alone == Telling::Weak && matches!(before(text, name.start), b'?' | b'&') {
+        return Telling::Key;
+    }
+    let low = name.start.saturating_sub(20);
+    let Some((b' ', line)) = text[low..name.start].split_last() else { return alone };
+    let size = line.iter().rev().take_while(|b| b.is_ascii_alphanumeric()).count();
+    if size == 0 || size == line.len() && low > 0 {
+        return alone;
+    }
+    match telling(&text[name.start - 1 - size..name.end]) {
+        Telling::No => alone,
+        both => both,
+    }
+}
+
+/// The secret that a name is given, if the name is that telling.
 pub(crate) fn find(text: &[u8], name: &Name) -> Option<(usize, usize, Telling)> {
     let word = &text[name.start..name.end];
     let capitals = word.iter().all(|b| !b.is_ascii_lowercase());
@@ -60,7 +82,7 @@ pub(crate) fn find(text: &[u8], name: &Name) -> Option<(usize, usize, Telling)> 
     {
         return None;
     }
-    let telling = telling(word);
+    let telling = tells(text, name);
     secret(given, telling, value.quoted, tie).then(|| (start, whole(text, &value), telling))
 }
 
@@ -78,8 +100,9 @@ fn tied(text: &[u8], name: &Name, capitals: bool) -> Option<(usize, Tie)> {
     if rest.starts_with(b"==") || rest.starts_with(b"!=") {
         return Some((at + run(text, at, |b| matches!(b, b'=' | b'!')), Tie::Literal));
     }
-    if rest.starts_with(b"=>") || rest.starts_with(b":=") || rest.starts_with(b"?=") {
-        return Some((at + 2, Tie::Given));
+    let signs = ["||=", "??=", "//=", "=>", ":=", "?=", "->", "<-", "→", "⇒", "←"];
+    if let Some(sign) = signs.iter().find(|sign| rest.starts_with(sign.as_bytes())) {
+        return Some((at + sign.len(), Tie::Given));
     }
     if rest.starts_with(b"::") {
         return None;
@@ -181,6 +204,38 @@ pub(crate) fn identified(text: &[u8], at: usize) -> Option<(usize, usize)> {
     let value = read(text, at, Tie::Literal)?;
     let given = &text[value.start..value.end];
     secret(given, Telling::Password, true, Tie::Literal).then_some((value.start, value.end))
+}
+
+/// The value in `"value": "…", "name": "DB_PASSWORD"`, where the name comes last.
+pub(crate) fn value_before(text: &[u8], name: &Name) -> Option<(usize, usize, Telling)> {
+    let low = name.start.saturating_sub(300);
+    let line = &text[low..name.start];
+    let label = &line[line.len().saturating_sub(16)..];
+    if !label.windows(4).any(|w| w.eq_ignore_ascii_case(b"name") || w.eq_ignore_ascii_case(b"key\"")) {
+        return None;
+    }
+    let at = line.windows(5).rposition(|w| w.eq_ignore_ascii_case(b"value"))?;
+    let after = low + at + 5;
+    let after = quote(text, after).map_or(after, |(_, _, after)| after);
+    let sign = after_spaces(text, after);
+    text.get(sign).filter(|b| matches!(b, b':' | b'='))?;
+    let value = read(text, sign + 1, Tie::Given)?;
+    let close = value.end < name.start && text[value.end..name.start].len() < 40 && value.quoted;
+    let telling = tells(text, name);
+    let given = &text[value.start..value.end];
+    (close && secret(given, telling, true, Tie::Given)).then_some((value.start, value.end, telling))
+}
+
+/// The words of a recovery phrase that follows its name.
+pub(crate) fn phrase(text: &[u8], at: usize) -> Option<(usize, usize)> {
+    let start =
+        at + run(text, at, |b| matches!(b, b' ' | b':' | b'=' | b'"' | b'\'' | b'\\' | b'`' | b'(' | b','));
+    let size = run(text, start, |b| b.is_ascii_lowercase() || matches!(b, b' ' | b','));
+    let words: Vec<&[u8]> =
+        text[start..start + size].split(|b| matches!(b, b' ' | b',')).filter(|w| !w.is_empty()).collect();
+    let fits = words.len() >= 8 && words.iter().all(|word| (3..=8).contains(&word.len()));
+    let end = start + text[start..start + size].trim_ascii_end().len();
+    (start > at && fits).then_some((start, end))
 }
 
 /// The signature of an address after its `sig=` that ends at `at`.

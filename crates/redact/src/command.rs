@@ -31,7 +31,28 @@ pub(crate) const COMMANDS: &[Command] = &[
     Command { name: "twine upload", flags: &[" -p"], attached: false, user: false },
     Command { name: "sqlcmd", flags: &[" -P"], attached: false, user: false },
     Command { name: "curl", flags: &[" -u", " --user", " -U", " --proxy-user"], attached: false, user: true },
-    Command { name: "http ", flags: &[" -a", " --auth"], attached: false, user: true },
+    Command { name: "openssl", flags: &[" -K", " -k"], attached: false, user: false },
+    Command { name: "psql", flags: &[" -W"], attached: false, user: false },
+    Command { name: "sqlplus", flags: &[" -p"], attached: false, user: false },
+    Command { name: "mongorestore", flags: &[" -p"], attached: false, user: false },
+    Command { name: "mongoexport", flags: &[" -p"], attached: false, user: false },
+    Command { name: "mongoimport", flags: &[" -p"], attached: false, user: false },
+    Command { name: "ldapadd", flags: &[" -w"], attached: false, user: false },
+    Command { name: "ldapmodify", flags: &[" -w"], attached: false, user: false },
+    Command { name: "ldapwhoami", flags: &[" -w"], attached: false, user: false },
+    Command { name: "buildah login", flags: &[" -p"], attached: false, user: false },
+    Command { name: "skopeo login", flags: &[" -p"], attached: false, user: false },
+    Command { name: "oras login", flags: &[" -p"], attached: false, user: false },
+    Command { name: "crane auth login", flags: &[" -p"], attached: false, user: false },
+    Command { name: "oc login", flags: &[" -p"], attached: false, user: false },
+    Command { name: "cf login", flags: &[" -p"], attached: false, user: false },
+    Command { name: "ipmitool", flags: &[" -P"], attached: false, user: false },
+    Command { name: "mosquitto_pub", flags: &[" -P"], attached: false, user: false },
+    Command { name: "mosquitto_sub", flags: &[" -P"], attached: false, user: false },
+    Command { name: "zip -P", flags: &[""], attached: false, user: false },
+    Command { name: "plink", flags: &[" -pw"], attached: false, user: false },
+    Command { name: "pscp", flags: &[" -pw"], attached: false, user: false },
+    Command { name: "http -", flags: &["a", "-auth"], attached: false, user: true },
 ];
 
 /// The password on the rest of the line after the command's name.
@@ -61,6 +82,9 @@ pub(crate) fn find(command: &Command, text: &[u8], at: usize) -> Option<(usize, 
 
 /// The position after a flag; a short one may be the last of several, as in `-su`.
 fn after_flag(line: &[u8], flag: &str) -> Option<usize> {
+    if flag.is_empty() {
+        return Some(0);
+    }
     let whole = line.windows(flag.len()).position(|w| w == flag.as_bytes()).map(|at| at + flag.len());
     let letter = *flag.as_bytes().last()?;
     let several = || {

@@ -29,6 +29,13 @@ pub(crate) fn bearer(text: &[u8], at: usize) -> Option<(usize, usize)> {
     (size >= 12 && random(value) && !marked(value) && !placeholder(value)).then_some((start, start + size))
 }
 
+/// The answer of a `Digest` after its `response=` that ends at `at`.
+pub(crate) fn digest(text: &[u8], at: usize) -> Option<(usize, usize)> {
+    let start = quote(text, at).map_or(at, |(_, _, after)| after);
+    let size = run(text, start, |b| b.is_ascii_hexdigit());
+    (size == 32 || size == 64).then_some((start, start + size))
+}
+
 /// Everything a cookie header whose name ends at `at` carries.
 pub(crate) fn cookie(text: &[u8], at: usize, name: usize) -> Option<(usize, usize)> {
     if !starts_word(text, name) {

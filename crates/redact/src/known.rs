@@ -3,7 +3,7 @@
 
 use crate::{
     names::{Telling, telling},
-    spelling::{contains, distinct, random},
+    spelling::{contains, distinct, random, strong},
     tokens, url,
     values::placeholder,
 };
@@ -34,6 +34,7 @@ fn of_variable(name: &str, value: &str) -> Option<String> {
     };
     let named = match telling(name.as_bytes()) {
         Telling::No => false,
+        Telling::Weak => strong(bytes),
         Telling::Key => distinct(bytes) >= 5 && !bytes.iter().all(u8::is_ascii_alphabetic),
         Telling::Password => true,
     };

@@ -5,6 +5,8 @@
 pub(crate) enum Telling {
     /// Nothing.
     No,
+    /// What it is given is secret if it is random beyond doubt: a `key`, a `login`, a `salt`.
+    Weak,
     /// What it is given is secret if it looks random: tokens, keys, secrets.
     Key,
     /// What it is given is secret unless it is a placeholder: passwords.
@@ -83,6 +85,63 @@ const KEY_OF: &[&[u8]] = &[
     b"host",
     b"ingest",
     b"ingestion",
+    b"tls",
+    b"ssl",
+    b"rsa",
+    b"aes",
+    b"data",
+    b"backup",
+    b"user",
+    b"team",
+    b"project",
+    b"org",
+    b"bot",
+    b"read",
+    b"live",
+    b"stripe",
+    b"openai",
+    b"anthropic",
+    b"sendgrid",
+    b"twilio",
+    b"maps",
+    b"google",
+    b"azure",
+    b"aws",
+    b"vault",
+    b"unseal",
+    b"wallet",
+    b"token",
+    b"psk",
+    b"pre",
+    b"cookie",
+    b"csrf",
+    b"hash",
+    b"secure",
+    b"decryption",
+    b"decrypt",
+    b"verification",
+    b"device",
+    b"trial",
+    b"product",
+    b"activation",
+    b"rest",
+    b"sdk",
+    b"site",
+    b"developer",
+    b"dev",
+    b"partner",
+    b"merchant",
+    b"restricted",
+    b"vapid",
+    b"fernet",
+    b"kms",
+    b"dek",
+    b"kek",
+    b"wg",
+    b"wireguard",
+    b"postgres",
+    b"db",
+    b"database",
 ];
 
 /// Words that make a key or a token none that is secret.
@@ -111,8 +170,148 @@ const HARMLESS: &[&[u8]] = &[
     b"row",
 ];
 
-const PASSWORDS: &[&[u8]] =
-    &[b"password", b"passwd", b"passphrase", b"passcode", b"passwort", b"pwd", b"kennwort"];
+const PASSWORDS: &[&[u8]] = &[
+    b"password",
+    b"passwd",
+    b"passphrase",
+    b"passcode",
+    b"passwort",
+    b"passwrd",
+    b"passwd1",
+    b"pwd",
+    b"kennwort",
+    b"securestring",
+];
+
+/// What `pass` and `pw` may be written together with: `requirepass`, `dbpw`.
+const PASS_OF: &[&[u8]] = &[
+    b"require", b"store", b"key", b"db", b"user", b"ssh", b"smtp", b"my", b"root", b"admin", b"auth",
+    b"ldap", b"mail", b"ftp", b"pg", b"mysql", b"redis", b"proxy", b"bind", b"vpn", b"http", b"master",
+    b"web", b"wifi", b"sudo", b"become", b"imap", b"sql", b"rpc", b"service", b"svc",
+];
+
+/// Names whose value must be random beyond doubt.
+const WEAK: &[&[u8]] = &[
+    b"key",
+    b"keys",
+    b"pass",
+    b"pw",
+    b"login",
+    b"salt",
+    b"pepper",
+    b"seed",
+    b"psk",
+    b"auth",
+    b"session",
+    b"sid",
+    b"cookie",
+    b"signature",
+    b"sig",
+    b"webhook",
+    b"dsn",
+    b"otp",
+    b"jwt",
+    b"sas",
+    b"hmac",
+    b"license",
+    b"licence",
+    b"community",
+    b"bearer",
+    b"basic",
+    b"pat",
+    b"tokens",
+    b"secrets",
+    b"passwords",
+    b"pwds",
+    b"pin",
+    b"cred",
+    b"credential",
+    b"credentials",
+    b"creds",
+    b"masterauth",
+    b"userpass",
+    b"csrf",
+    b"xsrf",
+    b"apitoken",
+    b"pgpass",
+    b"authtok",
+    b"passin",
+    b"passout",
+    b"oauth",
+    b"sasl",
+    b"xoauth",
+    b"basicauth",
+    b"userpwd",
+    b"unlock",
+];
+
+/// Weak names near which, on the same line, a random word is a secret.
+const NEAR: &[&[u8]] = &[
+    b"pass",
+    b"pw",
+    b"login",
+    b"psk",
+    b"auth",
+    b"pgpass",
+    b"passwords",
+    b"secrets",
+    b"cred",
+    b"credential",
+    b"credentials",
+    b"creds",
+    b"bearer",
+    b"masterauth",
+    b"community",
+    b"passin",
+    b"passout",
+    b"basicauth",
+    b"oauth",
+    b"sasl",
+    b"webhook",
+    b"pin",
+    b"otp",
+    b"userpwd",
+];
+
+/// Last words of a name that is about a secret but is given none.
+const ABOUT: &[&[u8]] = &[
+    b"name",
+    b"id",
+    b"ids",
+    b"file",
+    b"path",
+    b"url",
+    b"uri",
+    b"type",
+    b"count",
+    b"length",
+    b"len",
+    b"size",
+    b"limit",
+    b"field",
+    b"policy",
+    b"expiry",
+    b"expires",
+    b"ttl",
+    b"header",
+    b"prefix",
+    b"usage",
+    b"kind",
+    b"ref",
+    b"arn",
+    b"dir",
+    b"endpoint",
+    b"version",
+    b"at",
+    b"in",
+    b"index",
+    b"manager",
+    b"provider",
+    b"class",
+    b"label",
+    b"hint",
+    b"format",
+];
 
 const SECRETS: &[&[u8]] = &[
     b"secret",
@@ -126,7 +325,16 @@ const SECRETS: &[&[u8]] = &[
     b"signingkey",
     b"masterkey",
     b"sessid",
-    b"jsessionid",
+    b"sessionid",
+    b"encryptionkey",
+    b"sharedkey",
+    b"sharedaccesskey",
+    b"presharedkey",
+    b"clientkey",
+    b"appkey",
+    b"deploykey",
+    b"licensekey",
+    b"authtoken",
     b"mnemonic",
 ];
 
@@ -138,7 +346,10 @@ pub(crate) fn telling(name: &[u8]) -> Telling {
     let ends = |list: &[&[u8]]| list.iter().any(|word| last.ends_with(word));
     let harmless = before.iter().any(|word| HARMLESS.contains(&word.as_slice()));
     let capitals = name.iter().all(|b| !b.is_ascii_lowercase());
-    if ends(PASSWORDS) || (last == b"pass" || last == b"pw") && !before.is_empty() {
+    let joined = [b"pass".as_slice(), b"pw"]
+        .iter()
+        .any(|end| last.strip_suffix(*end).is_some_and(|start| PASS_OF.contains(&start)));
+    if ends(PASSWORDS) || joined || (last == b"pass" || last == b"pw") && !before.is_empty() {
         return Telling::Password;
     }
     if harmless {
@@ -151,8 +362,31 @@ pub(crate) fn telling(name: &[u8]) -> Telling {
         || last == b"auth" && (before.is_empty() || capitals)
         || matches!(last.as_slice(), b"pass" | b"sid") && name.len() == last.len() && capitals
         || last == b"sid" && before.last().is_some_and(|word| word == b"connect")
-        || last == b"signature" && before.last().is_some_and(|word| word == b"amz");
-    if ends(SECRETS) || key || other { Telling::Key } else { Telling::No }
+        || last == b"login" && before.last().is_some_and(|word| word.ends_with(b"sonar"))
+        || last == b"signature"
+            && before.last().is_some_and(|word| matches!(word.as_slice(), b"amz" | b"goog" | b"hub"))
+        || matches!(last.as_slice(), b"seed" | b"secret" | b"code")
+            && before.last().is_some_and(|word| {
+                matches!(word.as_slice(), b"otp" | b"totp" | b"mfa" | b"2fa" | b"recovery" | b"backup")
+            });
+    if ends(SECRETS) || key || other {
+        return Telling::Key;
+    }
+    if ABOUT.contains(&last.as_slice()) {
+        return Telling::No;
+    }
+    let inside = before.iter().any(|word| PASSWORDS.iter().chain(SECRETS).any(|known| word.ends_with(known)))
+        || words.windows(2).any(|pair| pair[1] == b"key" && KEY_OF.contains(&pair[0].as_slice()));
+    match (inside, WEAK.contains(&last.as_slice())) {
+        (true, _) if capitals => Telling::Key,
+        (false, false) => Telling::No,
+        _ => Telling::Weak,
+    }
+}
+
+/// Whether a name that is weakly telling is telling for what only stands near it.
+pub(crate) fn near_by(name: &[u8]) -> bool {
+    words(name).last().is_some_and(|last| NEAR.contains(&last.as_slice()))
 }
 
 fn filler(word: &[u8]) -> bool {

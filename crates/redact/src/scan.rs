@@ -4,8 +4,9 @@
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use crate::{
-    assignment, command, header, key_block, known,
+    assignment, command, header, key_block, known, layout,
     names::Telling,
+    near,
     options::{Options, RedactError},
     personal,
     spelling::run,
@@ -37,6 +38,13 @@ enum Rule {
     Marker,
     Identified,
     Signature,
+    Digest,
+    Code,
+    Phrase,
+    Line,
+    Header,
+    Jwk,
+    Kubernetes,
 }
 
 const NAME_PARTS: &[&str] = &[
@@ -51,10 +59,87 @@ const NAME_PARTS: &[&str] = &[
     "sessid",
     "sessionid",
     "mnemonic",
-    "_pw",
+    "pw",
     "kennwort",
     "connect.sid",
-    "amz-signature",
+    "signature",
+    "securestring",
+    "login",
+    "salt",
+    "psk",
+    "seed",
+    "session=",
+    "sid=",
+    "webhook",
+    "dsn",
+    "totp",
+    "community",
+];
+
+/// Commands and calls on whose line a random word is a secret.
+const LINES: &[&str] = &[
+    "sudo -S",
+    "net use ",
+    "net user ",
+    "smbclient",
+    "xfreerdp",
+    "rdesktop",
+    "openssl ",
+    "wpa_cli",
+    "zip -P",
+    "7z a",
+    "chpasswd",
+    "ldapadd",
+    "ldapmodify",
+    "ldapwhoami",
+    "ipmitool",
+    "mosquitto_",
+    "mongoimport",
+    "mongorestore",
+    "mongoexport",
+    "snmpwalk",
+    "snmpget",
+    "mysql",
+    "mariadb",
+    "sshpass",
+    "redis-cli",
+    "sqlplus",
+    "sqlcmd",
+    "bcp ",
+    "vault login",
+    "http -a",
+    "http --auth",
+    "https -a",
+    "httpbasic",
+    "basic_auth",
+    "basicauth",
+    "net rpc",
+    "psexec",
+    "evil-winrm",
+    "crackmapexec",
+    "winrs ",
+    "plink ",
+    "pscp ",
+    "lftp ",
+    "ncftp",
+    "docker login",
+    "podman login",
+    "skopeo ",
+    "oc login",
+    "cf login",
+    "cf auth",
+    "argocd login",
+    "rabbitmqctl add_user",
+    "rabbitmqctl change_",
+    "expect \"",
+    "htpasswd",
+    "restic ",
+    "borg ",
+    "unrar ",
+    "pdftk",
+    "qpdf",
+    "-storepass",
+    "-keypass",
 ];
 
 /// Kinds that are not formats; those of `TOKENS` come after them.
@@ -118,6 +203,28 @@ impl Scanner {
         add(b"cookie", Rule::Cookie);
         add(b"identified by ", Rule::Identified);
         add(b"sig=", Rule::Signature);
+        add(b"response=", Rule::Digest);
+        [b"?code=".as_slice(), b"&code=", b"?state=", b"&state="]
+            .iter()
+            .for_each(|part| add(part, Rule::Code));
+        [
+            b"mnemonic".as_slice(),
+            b"seed phrase",
+            b"recovery phrase",
+            b"seed_phrase",
+            b"seedphrase",
+            b"recovery_phrase",
+        ]
+        .iter()
+        .for_each(|name| add(name, Rule::Phrase));
+        LINES.iter().for_each(|part| add(part.as_bytes(), Rule::Line));
+        [b"private key".as_slice(), b"private-lines:", b"private%20key", b"private+key"]
+            .iter()
+            .for_each(|name| add(name, Rule::Header));
+        add(b"kty", Rule::Jwk);
+        [b"kind: secret".as_slice(), b"kind\":\"secret\"", b"kind\": \"secret\"", b"kind\\\":\\\"secret\\\""]
+            .iter()
+            .for_each(|name| add(name, Rule::Kubernetes));
         add(b"[redacted:", Rule::Marker);
         if options.emails {
             add(b"@", Rule::Email);
@@ -150,6 +257,7 @@ impl Scanner {
         let mut named = 0;
         let mut blocked = 0;
         let mut markers = Vec::new();
+        let mut laid_out = 0;
         for found in self.search.find_overlapping_iter(text) {
             let (start, end) = (found.start(), found.end());
             if start < blocked {
@@ -159,6 +267,9 @@ impl Scanner {
             if let Rule::BlockStart = rule {
                 let parts = key_block::from_start(text, start).unwrap_or_default();
                 blocked = parts.last().map_or(blocked, |(_, end)| *end);
+                if !parts.is_empty() && !text[start..blocked].windows(5).any(|w| w == b"-END ") {
+                    self.lay_out(layout::key_after(text, blocked), &mut hits);
+                }
                 hits.extend(parts.into_iter().map(|(start, end)| Hit {
                     start,
                     end,
@@ -168,12 +279,36 @@ impl Scanner {
                 if end > named {
                     let name = assignment::name_around(text, start);
                     named = name.end;
-                    hits.extend(given(text, &name));
+                    match given(text, &name) {
+                        Some(hit) => hits.push(hit),
+                        None => nearby(text, &name, &mut hits),
+                    }
                 }
             } else if let Rule::BlockEnd = rule {
                 let part = key_block::to_end(text, start, blocked.min(start));
+                if part.is_some() {
+                    self.lay_out(layout::key_before(text, start, blocked.min(start)), &mut hits);
+                }
                 blocked = part.map_or(blocked, |(_, end)| end);
                 hits.extend(part.map(|(start, end)| Hit { start, end, kind: self.kind("private-key") }));
+            } else if matches!(rule, Rule::Header | Rule::Jwk | Rule::Kubernetes) {
+                if start >= laid_out {
+                    let parts = match rule {
+                        Rule::Header if text[..start].ends_with(b"END ") => Vec::new(),
+                        Rule::Header => layout::key_after(text, end),
+                        Rule::Jwk => layout::jwk(text, start),
+                        _ => layout::kubernetes(text, start),
+                    };
+                    laid_out = parts.last().map_or(start + 64, |(_, end)| (*end).max(start + 64));
+                    self.lay_out(parts, &mut hits);
+                }
+            } else if let Rule::Line = rule {
+                let parts = near::command(text, start, end);
+                hits.extend(parts.into_iter().map(|(start, end)| Hit {
+                    start,
+                    end,
+                    kind: self.kind("password"),
+                }));
             } else if let Rule::Marker = rule {
                 markers.extend(marker(text, start, end));
             } else {
@@ -195,6 +330,11 @@ impl Scanner {
         hits
     }
 
+    fn lay_out(&self, parts: Vec<(usize, usize)>, hits: &mut Vec<Hit>) {
+        let kind = self.kind("private-key");
+        hits.extend(parts.into_iter().map(|(start, end)| Hit { start, end, kind }));
+    }
+
     fn look(&self, rule: &Rule, text: &[u8], at: usize, end: usize) -> Option<Hit> {
         let (found, kind) = match rule {
             Rule::Token(i) => (tokens::find(&tokens::TOKENS[*i], text, at), tokens::TOKENS[*i].kind),
@@ -206,12 +346,15 @@ impl Scanner {
             Rule::Command(i) => (command::find(&command::COMMANDS[*i], text, end), "password"),
             Rule::Identified => (assignment::identified(text, end), "password"),
             Rule::Signature => (assignment::signature(text, end), "sas-signature"),
+            Rule::Digest => (header::digest(text, end), "authorization"),
+            Rule::Code => (header::bearer(text, end), "secret"),
+            Rule::Phrase => (assignment::phrase(text, end), "secret"),
             Rule::Email => (personal::email(text, at), "email"),
             Rule::Known(i) => {
                 let value = &self.values[*i];
                 (text[at..].starts_with(value).then_some((at, at + value.len())), "env-value")
             }
-            Rule::Name | Rule::BlockStart | Rule::BlockEnd | Rule::Marker => (None, ""),
+            _ => (None, ""),
         };
         found.map(|(start, end)| Hit { start, end, kind: self.kind(kind) })
     }
@@ -224,8 +367,15 @@ fn marker(text: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
 }
 
 fn given(text: &[u8], name: &assignment::Name) -> Option<Hit> {
-    let (start, end, telling) = assignment::find(text, name)?;
+    let found = assignment::find(text, name).or_else(|| assignment::value_before(text, name));
+    let (start, end, telling) = found?;
     Some(Hit { start, end, kind: u16::from(telling == Telling::Password) })
+}
+
+fn nearby(text: &[u8], name: &assignment::Name, hits: &mut Vec<Hit>) {
+    let telling = assignment::tells(text, name);
+    let kind = u16::from(telling == Telling::Password);
+    hits.extend(near::around(text, name, telling).into_iter().map(|(start, end)| Hit { start, end, kind }));
 }
 
 /// Finds in order, none touching a character by half, overlapping ones as one with the more telling kind.

@@ -34,9 +34,36 @@ pub(crate) fn run(text: &[u8], at: usize, of: impl Fn(u8) -> bool) -> usize {
     text.get(at..end).map_or(0, |rest| rest.iter().take_while(|b| of(**b)).count())
 }
 
-/// The position after spaces and tabs.
+/// The position after spaces, tabs and colour codes.
 pub(crate) fn after_spaces(text: &[u8], at: usize) -> usize {
-    at + run(text, at, |b| b == b' ' || b == b'\t')
+    let mut at = at;
+    loop {
+        at += run(text, at, |b| b == b' ' || b == b'\t');
+        let size = colour(text, at);
+        if size == 0 {
+            return at;
+        }
+        at += size;
+    }
+}
+
+/// The size of a colour code at `at`, as it is or written out; 0 if there is none.
+fn colour(text: &[u8], at: usize) -> usize {
+    let start = match text.get(at) {
+        Some(27) => 1,
+        Some(b'\\') => {
+            let slashes = run(text, at, |b| b == b'\\');
+            let spelt = [b"u001b".as_slice(), b"u001B", b"x1b", b"x1B", b"033", b"e"];
+            let fits = spelt.iter().find(|form| text[at + slashes..].starts_with(form));
+            fits.map_or(0, |form| slashes + form.len())
+        }
+        _ => 0,
+    };
+    if start == 0 || text.get(at + start) != Some(&b'[') {
+        return 0;
+    }
+    let digits = run(text, at + start + 1, |b| b.is_ascii_digit() || b == b';');
+    if text.get(at + start + 1 + digits) == Some(&b'm') { start + digits + 2 } else { 0 }
 }
 
 /// The size of a line end or tab that is written out at `at`, however often it is escaped: `\\n`, `\\\\n`.
@@ -76,6 +103,37 @@ fn wordy(piece: &[u8]) -> bool {
     };
     let words = 1 + (1..word.len()).filter(|i| starts(&word[i - 1..word.len().min(i + 2)])).count();
     word.len() < 12 || word.len() * 2 >= words * 7
+}
+
+/// Whether a word is random beyond doubt: three kinds of characters at least, which change often.
+pub(crate) fn strong(word: &[u8]) -> bool {
+    let count = |of: fn(&u8) -> bool| word.iter().filter(|b| of(b)).count();
+    let (lower, upper, digits) =
+        (count(u8::is_ascii_lowercase), count(u8::is_ascii_uppercase), count(u8::is_ascii_digit));
+    let signs = count(|b| matches!(b, b'!' | b'#' | b'%' | b'*' | b'~' | b'^' | b'$' | b'@' | b'&' | b'+'));
+    let quiet = count(|b| matches!(b, b'.' | b'_' | b'-'));
+    let kinds = [lower, upper, digits, signs].iter().filter(|n| **n > 0).count();
+    let class = |b: u8| match b {
+        b'a'..=b'z' => 1,
+        b'A'..=b'Z' => 2,
+        b'0'..=b'9' => 3,
+        b'.' | b'_' | b'-' | b'/' | b'=' => 0,
+        _ => 4,
+    };
+    let changes = word
+        .windows(2)
+        .map(|w| (class(w[0]), class(w[1])))
+        .filter(|(a, b)| a != b && *a != 0 && *b != 0 && (*a, *b) != (2, 1))
+        .count();
+    let often =
+        changes >= 3 && (changes * 4 >= word.len() || digits >= 2 && signs > 0 && changes * 5 >= word.len());
+    let mixed = kinds >= 3 || kinds == 2 && digits >= 3 && lower > 0 && quiet > 0 && changes >= 4;
+    word.len() >= 10
+        && mixed
+        && often
+        && (digits >= 2 || word.len() >= 16 && changes * 4 >= word.len())
+        && distinct(word) >= 7
+        && (random(word) || changes * 3 >= word.len() || signs > 0 && digits >= 2)
 }
 
 /// How many different bytes there are.

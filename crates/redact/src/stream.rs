@@ -9,6 +9,8 @@ const LONGEST_TOKEN: usize = 1024;
 const LONGEST_BLOCK: usize = 8 * 1024;
 /// A secret that has begun is followed this far.
 const LONGEST_OPEN: usize = 32 * 1024;
+/// A line of a block with what a listing puts before it is no longer than this.
+const LONGEST_PREFIXED: usize = 160;
 /// What stands before a value and tells that it is secret.
 const BEFORE: usize = 160;
 
@@ -100,6 +102,16 @@ impl Stream {
         let white = self.text[low..].iter().rposition(u8::is_ascii_whitespace);
         let mut from = white.map_or(low, |i| low + i + 1);
         let lowest = self.text.len().saturating_sub(LONGEST_BLOCK);
+        let line_start = |end: usize| {
+            let low = end.saturating_sub(LONGEST_PREFIXED).max(lowest);
+            self.text[low..end].iter().rposition(|b| *b == b'\n').map(|i| low + i + 1)
+        };
+        // The last line may be that of the end of a block, not all of which is there yet.
+        let footer = line_start(self.text.len()).filter(|start| {
+            let line = &self.text[*start..];
+            line.len() < 80 && line.windows(5).any(|w| w == b"-----")
+        });
+        from = footer.map_or(from, |start| start.min(from));
         loop {
             let end = lowest + self.text[lowest..from].trim_ascii_end().len();
             let size = self.text[lowest..end]
@@ -110,7 +122,7 @@ impl Stream {
             if !(40..=80).contains(&size) {
                 return from;
             }
-            from = end - size;
+            from = line_start(end).unwrap_or(end - size).min(end - size);
         }
     }
 

@@ -12,6 +12,8 @@ enum Set {
     Dash,
     Dots,
     Base64,
+    Address,
+    Percent,
 }
 
 /// One format.
@@ -31,7 +33,7 @@ const fn exact(kind: &'static str, prefix: &'static str, set: Set, least: usize)
     Token { kind, prefix, set, least, most: least }
 }
 
-use Set::{Alnum, Base64, Dash, Dots, Hex, Upper, Word};
+use Set::{Address, Alnum, Base64, Dash, Dots, Hex, Percent, Upper, Word};
 
 /// Every format with a prefix of its own.
 pub(crate) const TOKENS: &[Token] = &[
@@ -168,6 +170,137 @@ pub(crate) const TOKENS: &[Token] = &[
     t("slack-webhook", "hooks.slack.com/services/", Base64, 20),
     t("slack-webhook", "hooks.slack.com/workflows/", Base64, 20),
     t("discord-webhook", "/api/webhooks/", Base64, 40),
+    t("discord-webhook", "/webhooks/", Base64, 60),
+    t("slack-webhook", "hooks.slack.com/triggers/", Base64, 20),
+    t("zapier-webhook", "hooks.zapier.com/hooks/catch/", Base64, 8),
+    t("teams-webhook", "webhook.office.com/webhookb2/", Address, 40),
+    t("teams-webhook", "outlook.office.com/webhook/", Address, 40),
+    t("make-webhook", "make.com/", Alnum, 28),
+    t("make-webhook", "integromat.com/", Alnum, 28),
+    t("ifttt-key", "ifttt.com/trigger/", Address, 20),
+    t("telegram-token", "api.telegram.org/bot", Address, 30),
+    t("telegram-token", "api.telegram.org/file/bot", Address, 30),
+    t("webhook-site", "webhook.site/", Dash, 30),
+    t("pipedream-webhook", ".m.pipedream.net/", Dash, 16),
+    t("google-webhook", "chat.googleapis.com/v1/spaces/", Address, 60),
+    t("private-key", "LS0tLS1CRUdJTiBSU0Eg", Base64, 40),
+    t("private-key", "LS0tLS1CRUdJTiBQUklW", Base64, 40),
+    t("private-key", "LS0tLS1CRUdJTiBFQyBQ", Base64, 40),
+    t("private-key", "LS0tLS1CRUdJTiBPUEVO", Base64, 40),
+    t("private-key", "LS0tLS1CRUdJTiBFTkNS", Base64, 40),
+    t("private-key", "LS0tLS1CRUdJTiBEU0Eg", Base64, 40),
+    t("private-key", "LS0tLS1CRUdJTiBQR1Ag", Base64, 40),
+    t("private-key", "b3BlbnNzaC1rZXktdjE", Base64, 60),
+    t("github-token", "ghi_", Alnum, 30),
+    t("gitlab-token", "glft-", Dash, 16),
+    t("gitlab-token", "glimt-", Dash, 16),
+    t("gitlab-token", "glffct-", Dash, 16),
+    t("gitlab-token", "GR1348941", Dash, 16),
+    t("gitlab-token", "glwt-", Dots, 16),
+    t("slack-token", "xwfp-", Dash, 16),
+    t("slack-token", "xoxo-", Dash, 16),
+    t("square-token", "sandbox-sq0", Dash, 20),
+    t("stripe-key", "pk_live_", Alnum, 20),
+    t("stripe-key", "sk_prod_", Alnum, 16),
+    t("together-key", "tgp_v1_", Dash, 30),
+    t("fireworks-key", "fw_", Alnum, 20),
+    t("cerebras-key", "csk-", Alnum, 32),
+    t("jina-key", "jina_", Dash, 40),
+    t("tavily-key", "tvly-", Dash, 20),
+    t("firecrawl-key", "fc-", Hex, 30),
+    t("pinecone-key", "pcsk_", Word, 40),
+    t("helicone-key", "sk-helicone-", Dash, 20),
+    t("vercel-token", "vcp_", Alnum, 20),
+    t("vercel-token", "vercel_blob_rw_", Word, 20),
+    t("netlify-token", "nfp_", Alnum, 30),
+    t("render-key", "rnd_", Alnum, 24),
+    t("neon-key", "napi_", Alnum, 40),
+    t("neon-password", "npg_", Alnum, 10),
+    t("resend-key", "re_", Word, 24),
+    t("mailersend-key", "mlsn.", Hex, 40),
+    t("shopify-token", "shptka_", Hex, 32),
+    t("shopify-token", "shpua_", Hex, 32),
+    t("shopify-token", "shpit_", Hex, 32),
+    t("digitalocean-token", "dos_v1_", Hex, 32),
+    t("digitalocean-token", "DO00", Alnum, 16),
+    t("scaleway-key", "SCW", Upper, 17),
+    t("cloudflare-key", "cfut_", Dash, 30),
+    t("cloudflare-key", "cfat_", Dash, 30),
+    t("terraform-token", ".atlasv1.", Dash, 40),
+    t("sonar-token", "squ_", Hex, 32),
+    t("sonar-token", "sqp_", Hex, 32),
+    t("sonar-token", "sqa_", Hex, 32),
+    t("semgrep-token", "sgp_", Hex, 32),
+    t("sourcegraph-token", "sgp_local_", Hex, 32),
+    t("sourcegraph-token", "sgd_", Hex, 32),
+    t("sourcegraph-token", "slk_", Hex, 32),
+    t("nuget-key", "oy2", Alnum, 43),
+    t("hashicorp-token", "hvp.", Dash, 20),
+    t("infracost-key", "ico-", Alnum, 30),
+    t("harness-token", "pat.", Dots, 50),
+    t("harness-token", "sat.", Dots, 50),
+    t("jfrog-token", "jfrt@", Dots, 30),
+    t("bitbucket-token", "ATCTT", Dash, 40),
+    t("bitbucket-token", "ATOA", Dash, 40),
+    t("intercom-token", "dG9rO", Base64, 40),
+    t("hubspot-token", "pat-na1-", Dash, 30),
+    t("hubspot-token", "pat-eu1-", Dash, 30),
+    t("hubspot-token", "pat-na2-", Dash, 30),
+    t("okta-token", "SSWS ", Dash, 30),
+    t("posthog-key", "phx_", Alnum, 30),
+    t("posthog-key", "phs_", Alnum, 30),
+    t("honeycomb-key", "hcaik_", Alnum, 30),
+    t("honeycomb-key", "hcbik_", Alnum, 30),
+    t("logfire-token", "pylf_v1_", Word, 30),
+    t("axiom-token", "xaat-", Dash, 30),
+    t("axiom-token", "xapt-", Dash, 30),
+    t("elastic-key", "essu_", Base64, 30),
+    t("sentry-token", "sntryi_", Dots, 30),
+    t("twitch-token", "oauth:", Alnum, 30),
+    t("twitter-token", "AAAAAAAAAAAAAAAAAAAAA", Percent, 40),
+    t("facebook-token", "EAAG", Alnum, 50),
+    t("facebook-token", "EAAB", Alnum, 50),
+    t("facebook-token", "EAAI", Alnum, 50),
+    t("instagram-token", "IGQV", Dash, 50),
+    t("plaid-token", "access-sandbox-", Dash, 30),
+    t("plaid-token", "access-production-", Dash, 30),
+    t("plaid-token", "access-development-", Dash, 30),
+    t("paypal-token", "A21AA", Dash, 60),
+    t("paypal-token", "access_token$", Percent, 30),
+    t("adyen-key", "AQE", Base64, 90),
+    t("razorpay-key", "rzp_live_", Alnum, 14),
+    t("razorpay-key", "rzp_test_", Alnum, 14),
+    t("frameio-token", "fio-u-", Dash, 60),
+    t("confluent-key", "cflt", Base64, 56),
+    t("mongo-key", "mdb_sa_sk_", Dash, 30),
+    t("aiven-token", "aivenv1", Base64, 60),
+    t("cockroach-key", "CCDB1_", Word, 40),
+    t("yandex-key", "AQVN", Dash, 35),
+    t("yandex-token", "t1.", Dots, 60),
+    t("yandex-token", "y0_", Dash, 50),
+    t("dynatrace-token", "dt0s01.", Dots, 40),
+    t("dynatrace-token", "dt0s16.", Dots, 40),
+    t("brave-key", "BSA", Dash, 27),
+    t("adafruit-key", "aio_", Alnum, 26),
+    t("ubidots-token", "BBFF-", Alnum, 30),
+    t("cal-key", "cal_live_", Hex, 30),
+    t("sanity-token", "skS", Alnum, 60),
+    t("depot-token", "depot_", Word, 30),
+    t("chromatic-token", "chpt_", Alnum, 12),
+    t("maxmind-key", "mmk", Word, 38),
+    t("intra42-key", "s-s4t2ud-", Hex, 60),
+    t("settlemint-token", "sm_pat_", Alnum, 16),
+    t("settlemint-token", "sm_aat_", Alnum, 16),
+    t("scalingo-token", "tk-us-", Dash, 40),
+    t("microsoft-secret", "8Q~", Percent, 30),
+    t("openshift-token", "sha256~", Dash, 40),
+    t("defined-token", "dnkey-", Dash, 40),
+    t("gemini-key", "AQ.Ab8", Dash, 30),
+    t("cursor-key", "key_", Hex, 60),
+    t("cursor-key", "crsr_", Hex, 40),
+    t("snowflake-token", "ver:1-hint:", Base64, 40),
+    t("asana-token", "2/1", Address, 40),
+    t("launchdarkly-key", "sdk-", Dash, 36),
 ];
 
 /// The token that starts with the prefix at `at`, as `(start, end)`.
@@ -176,11 +309,13 @@ pub(crate) fn find(token: &Token, text: &[u8], at: usize) -> Option<(usize, usiz
     if text.get(at..body)? != token.prefix.as_bytes() {
         return None;
     }
-    let loose = token.prefix == ":AA" || token.prefix.contains('/');
+    let loose = matches!(token.prefix, ":AA" | ".atlasv1." | "8Q~")
+        || token.prefix.len() > 3 && token.prefix.contains('/')
+        || token.prefix.starts_with('.');
     let first = &text[body..text.len().min(body + 64)];
     let first = &first[..run(first, 0, |b| token.set.has(b))];
     // Most candidates end here: a long run is only read to its end if its start is random.
-    if !(loose || starts_word(text, at)) || !mixed(first) || distinct(first) < 8 {
+    if !(loose || starts_word(text, at)) || !mixed(first) || (distinct(first) as usize) < token.least.min(8) {
         return None;
     }
     let size = run(text, body, |b| token.set.has(b));
@@ -196,7 +331,9 @@ pub(crate) fn find(token: &Token, text: &[u8], at: usize) -> Option<(usize, usiz
         ":AA" => start = telegram(text, at)?,
         "eyJ" if !jwt(rest) => return None,
         "SG." | "pat" if !rest.contains(&b'.') => return None,
-        "/api/webhooks/" if !text[at.saturating_sub(24)..at].windows(7).any(|w| w == b"discord") => {
+        "/api/webhooks/" | "/webhooks/"
+            if !text[at.saturating_sub(24)..at].windows(7).any(|w| w == b"discord") =>
+        {
             return None;
         }
         _ => {}
@@ -268,6 +405,8 @@ impl Set {
             Self::Word => b.is_ascii_alphanumeric() || b == b'_',
             Self::Dash => b.is_ascii_alphanumeric() || b == b'_' || b == b'-',
             Self::Dots => b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'='),
+            Self::Address => b.is_ascii_alphanumeric() || b"_-./:@=%+~".contains(&b),
+            Self::Percent => b.is_ascii_alphanumeric() || b"_-.~%$".contains(&b),
             Self::Base64 => b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'_' | b'-'),
         }
     }

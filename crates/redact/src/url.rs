@@ -32,7 +32,9 @@ pub(crate) fn find(text: &[u8], at: usize) -> Option<(usize, usize)> {
                 return Some((start, start + colon));
             }
             let fine = password.is_empty() || marked(password) || placeholder(password);
-            (!fine).then_some((start + colon + 1, start + end))
+            let from =
+                if name.len() >= 24 && random(name) && !marked(name) { start } else { start + colon + 1 };
+            (!fine).then_some((from, start + end))
         }
         None => (user.len() >= 16 && random(user) && !marked(user)).then_some((start, start + end)),
     }

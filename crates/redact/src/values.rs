@@ -2,7 +2,7 @@
 
 use crate::{
     names::Telling,
-    spelling::{after_spaces, contains, distinct, quote, random, run},
+    spelling::{after_spaces, contains, distinct, quote, random, run, strong},
 };
 
 /// The most bytes that a quoted value is read for.
@@ -146,6 +146,7 @@ pub(crate) fn secret(value: &[u8], telling: Telling, quoted: bool, tie: Tie) -> 
     enough
         && match telling {
             Telling::No => false,
+            Telling::Weak => tie != Tie::Beside && strong(value) && !path(value),
             Telling::Key => value.len() >= 8 && random(value) && !path(value),
             Telling::Password if plain => {
                 value.len() >= 6

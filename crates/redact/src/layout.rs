@@ -1,0 +1,164 @@
+//! Secrets that are told by the layout around them: lines of base64 near the header of a private key, however they are
+//! prefixed, the private numbers of a JWK, and the data of a Secret of Kubernetes.
+
+use crate::spelling::{distinct, escape, mixed, quote, run};
+
+type Parts = Vec<(usize, usize)>;
+
+/// The most lines of a key, and the most bytes that are looked at.
+const MOST_LINES: usize = 400;
+const WINDOW: usize = 4096;
+
+fn base64(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=')
+}
+
+/// Where the line that starts at `at` ends, and where the next one starts; written line ends count.
+fn line(text: &[u8], at: usize) -> (usize, usize) {
+    let mut end = at;
+    while end < text.len() && text[end] != b'\n' {
+        let size = match text[end] {
+            b'\\' => escape(text, end),
+            b'%' if text[end..].starts_with(b"%0A") || text[end..].starts_with(b"%0a") => 3,
+            _ => 0,
+        };
+        if size > 0 {
+            return (end, end + size);
+        }
+        end += 1;
+    }
+    (end, text.len().min(end + 1))
+}
+
+/// The runs of base64 in a line that are at least this long.
+fn runs(text: &[u8], start: usize, end: usize, least: usize) -> Parts {
+    let mut out = Vec::new();
+    let mut at = start;
+    while at < end {
+        let size = run(&text[..end], at, base64);
+        let part = &text[at..at + size];
+        if size >= least && mixed(part) && distinct(part) >= 5 {
+            out.push((at, at + size));
+        }
+        at += size.max(1);
+    }
+    out
+}
+
+/// The lines of a key after its header, which ends at `at`.
+pub(crate) fn key_after(text: &[u8], at: usize) -> Parts {
+    let text = &text[..text.len().min(at + 16 * WINDOW)];
+    let mut out = Vec::new();
+    let mut missed = 0;
+    let (_, mut from) = line(text, at);
+    for _ in 0..MOST_LINES {
+        if from >= text.len() {
+            break;
+        }
+        let (end, next) = line(text, from);
+        let whole = &text[from..end];
+        let long = runs(text, from, end, 40);
+        let last = |parts: &Parts| !parts.is_empty() && whole.len() < 160;
+        if whole.windows(4).any(|w| w == b"END " || w == b"END%") {
+            break;
+        } else if long.is_empty() {
+            let short = runs(text, from, end, 6);
+            if !out.is_empty() && last(&short) && !whole.contains(&b' ') {
+                out.extend(short);
+            }
+            missed += 1;
+            if missed > 4 || !out.is_empty() {
+                break;
+            }
+        } else {
+            out.extend(long);
+        }
+        from = next;
+    }
+    out
+}
+
+/// The lines of a key before its footer at `at` and not before `floor`.
+pub(crate) fn key_before(text: &[u8], at: usize, floor: usize) -> Parts {
+    let mut low = at.saturating_sub(16 * WINDOW).max(floor);
+    let mut starts = Vec::new();
+    while low < at {
+        starts.push(low);
+        low = line(text, low).1;
+    }
+    let mut out: Parts = Vec::new();
+    for (n, start) in starts.iter().rev().take(MOST_LINES).enumerate() {
+        let end = line(text, *start).0.min(at);
+        let least = if n < 2 { 12 } else { 40 };
+        let found = runs(text, *start, end, least);
+        if found.is_empty() && n > 0 {
+            break;
+        }
+        out.extend(found);
+    }
+    if out.iter().any(|(start, end)| end - start >= 40) { out } else { Vec::new() }
+}
+
+/// The private numbers of the JWK that has its `kty` at `at`.
+pub(crate) fn jwk(text: &[u8], at: usize) -> Parts {
+    let mut out = Vec::new();
+    let (low, high) = (at.saturating_sub(WINDOW), text.len().min(at + WINDOW));
+    if quote(text, at + 3).is_none() {
+        return out;
+    }
+    let names = [b"d".as_slice(), b"p", b"q", b"dp", b"dq", b"qi", b"k"];
+    for i in low..high {
+        if !matches!(text[i], b'"' | b'\'') {
+            continue;
+        }
+        let size = run(text, i + 1, |b| b.is_ascii_lowercase());
+        if !names.contains(&&text[i + 1..i + 1 + size]) {
+            continue;
+        }
+        let Some((_, _, mut next)) = quote(text, i + 1 + size) else { continue };
+        next += run(text, next, |b| matches!(b, b' ' | b':'));
+        let Some((_, _, start)) = quote(text, next) else { continue };
+        let size = run(text, start, |b| base64(b) || matches!(b, b'-' | b'_'));
+        if size >= 16 {
+            out.push((start, start + size));
+        }
+    }
+    out
+}
+
+/// The values of the `data` of a Secret of Kubernetes whose `kind` is at `at`.
+pub(crate) fn kubernetes(text: &[u8], at: usize) -> Parts {
+    let (low, high) = (at.saturating_sub(WINDOW), text.len().min(at + WINDOW));
+    let near = &text[low..high];
+    let low = low + near[..at - low].windows(4).rposition(|w| w == b"\n---").unwrap_or(0);
+    let high = at + text[at..high].windows(4).position(|w| w == b"\n---").unwrap_or(high - at);
+    let mut out = Vec::new();
+    let mut from = low;
+    while let Some(found) = text[from..high].windows(4).position(|w| w == b"data" || w == b"Data") {
+        let start = from + found + 4;
+        from = start;
+        let after = start + quote(text, start).map_or(0, |(_, _, after)| after - start);
+        let sign = after + run(text, after, |b| b == b' ');
+        if text.get(sign) != Some(&b':') || text[..start].ends_with(b"metadata") {
+            continue;
+        }
+        let mut i = sign + 1;
+        while i < high && text[i] != b'}' {
+            let indented =
+                text[i] == b'\n' && !matches!(text.get(i + 1), Some(b' ' | b'\t' | b'\n' | b'}') | None);
+            if indented {
+                break;
+            }
+            let size = run(&text[..high], i, base64);
+            let value = &text[i..i + size];
+            let given = text[..i].trim_ascii_end().ends_with(b":")
+                || text[..i].ends_with(b"\"") && text[sign..i].iter().rev().take(6).any(|b| *b == b':');
+            if size >= 8 && given && distinct(value) > 3 && text.get(i + size) != Some(&b':') {
+                out.push((i, i + size));
+            }
+            i += size.max(1);
+        }
+        from = i.min(high);
+    }
+    out
+}

@@ -1,0 +1,148 @@
+//! What stands near a telling name without being tied to it in a known way: on the same line, or alone on the next one.
+//! Only what no word, number, path or identifier looks like is taken for a secret here.
+
+use crate::{
+    assignment::Name,
+    names::{Telling, near_by},
+    spelling::{escape, starts_word, strong},
+    values::{marked, placeholder},
+};
+
+/// How far is looked, after the name and before it.
+const AFTER: usize = 160;
+const BEFORE: usize = 96;
+
+/// The random words around a telling name.
+pub(crate) fn around(text: &[u8], name: &Name, telling: Telling) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    if text[..name.start].ends_with(b"[redacted:")
+        || telling == Telling::No
+        || telling == Telling::Weak && !near_by(&text[name.start..name.end])
+    {
+        return found;
+    }
+    let high = text.len().min(name.end + AFTER);
+    let after = line_after(text, name.end, high);
+    // What is there already is what was near: a second cleaning takes no more.
+    if text[name.end..after].windows(10).any(|w| w == b"[redacted:") {
+        return found;
+    }
+    found.extend(words(text, name.end, after, true));
+    let low = name.start.saturating_sub(BEFORE);
+    found.extend(words(text, line_before(text, low, name.start), name.start, false));
+    found
+}
+
+/// The random words on the line of a command that is given secrets.
+pub(crate) fn command(text: &[u8], start: usize, end: usize) -> Vec<(usize, usize)> {
+    around(text, &Name { start, end }, Telling::Password)
+}
+
+/// Where the line of a name ends, or the next one if nothing but signs stands between.
+fn line_after(text: &[u8], start: usize, high: usize) -> usize {
+    let mut at = start;
+    let mut empty = true;
+    while at < high {
+        let size = escape(text, at);
+        if size > 0 || text[at] == b'\n' {
+            if !empty {
+                return at;
+            }
+            empty = false;
+            at += size.max(1);
+            continue;
+        }
+        // The name of another value in JSON.
+        if text[at] == b'"' && text.get(at + 1) == Some(&b':') && at > start + 1 {
+            return at.min(high);
+        }
+        let sign = text[at] <= b' '
+            || matches!(text[at], b':' | b'=' | b'\\' | b'|' | b'>' | b'-' | b'"' | b'\'' | b'`' | b'*');
+        empty &= sign;
+        at += 1;
+    }
+    high
+}
+
+fn line_before(text: &[u8], low: usize, end: usize) -> usize {
+    let mut at = end;
+    while at > low {
+        let here = text[at - 1];
+        let written = matches!(here, b'n' | b'r') && at >= 2 && text[at - 2] == b'\\';
+        if here == b'\n' || written || here == b':' && at >= 2 && text[at - 2] == b'"' {
+            return at;
+        }
+        at -= 1;
+    }
+    if at == 0 {
+        return 0;
+    }
+    at + text[at..end].iter().take_while(|b| part(**b)).count()
+}
+
+/// The first random word of a part of a line, or the last. What cleaning left ends the search, so that cleaning again
+/// finds no more.
+fn words(text: &[u8], from: usize, to: usize, forward: bool) -> Option<(usize, usize)> {
+    let mut found = None;
+    let mut at = from;
+    while at < to {
+        if text[at] == b'[' && text[at..].starts_with(b"[redacted:") {
+            found = None;
+        }
+        let size = text[at..].iter().take(4096).take_while(|b| part(**b)).count();
+        if size >= 10 {
+            let mut start = at;
+            if at > 0 && text[at - 1] == b'\\' && b"ntr".contains(&text[at]) {
+                start += 1;
+            }
+            let mut end = at + size;
+            while end > start && matches!(text[end - 1], b'.' | b'-') {
+                end -= 1;
+            }
+            let word = &text[start..end];
+            let inside = start == from && from > 0 && part(text[from - 1]);
+            let beyond = !forward && end >= to;
+            if !inside
+                && !beyond
+                && starts_word(text, start)
+                && strong(word)
+                && !id(word)
+                && !shaped(text, start, word)
+            {
+                found = Some((start, end));
+                if forward {
+                    return found;
+                }
+            }
+        }
+        at += size.max(1);
+    }
+    found
+}
+
+/// Whether a word belongs to an address, a path or a name, or is what cleaning left.
+fn shaped(text: &[u8], start: usize, word: &[u8]) -> bool {
+    let before = |n: usize| start.checked_sub(n).and_then(|i| text.get(i)).copied().unwrap_or(b' ');
+    let slashes = word.iter().filter(|b| **b == b'/').count();
+    let path = slashes > 0
+        && (word.len() < 30 || word[0] == b'/' || word.contains(&b'.') || slashes * 10 > word.len());
+    let address = before(1) == b':' && text.get(start..start + 2) == Some(b"//") || before(1) == b'$';
+    let hash =
+        [b"sha256-".as_slice(), b"sha512-", b"sha384-", b"sha1-"].iter().any(|kind| word.starts_with(kind))
+            || word.starts_with(b"AAAA");
+    path || address || hash || marked(word) || placeholder(word)
+}
+
+/// `toolu_01Ab…`, `req-…`: the kind of a thing and its number.
+fn id(word: &[u8]) -> bool {
+    let kind = word.iter().take_while(|b| b.is_ascii_lowercase()).count();
+    (2..=9).contains(&kind) && matches!(word.get(kind), Some(b'_' | b'-'))
+}
+
+fn part(b: u8) -> bool {
+    b.is_ascii_alphanumeric()
+        || matches!(
+            b,
+            b'_' | b'-' | b'.' | b'+' | b'/' | b'!' | b'#' | b'%' | b'*' | b'~' | b'^' | b'=' | b'$'
+        )
+}
