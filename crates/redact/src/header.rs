@@ -1,7 +1,7 @@
 //! HTTP headers that carry secrets: `Authorization`, `Cookie`, and `Bearer` wherever it stands.
 
 use crate::{
-    spelling::{after_spaces, distinct, quote, random, run, starts_word},
+    spelling::{after_spaces, distinct, escape, quote, random, run, starts_word, strong},
     values::{marked, placeholder},
 };
 
@@ -11,6 +11,11 @@ pub(crate) fn authorization(text: &[u8], at: usize) -> Option<(usize, usize)> {
     let scheme = run(text, start, |b| b.is_ascii_alphabetic() || b == b'-');
     if scheme > 0 && scheme < 20 && text.get(start + scheme) == Some(&b' ') {
         start = after_spaces(text, start + scheme);
+    } else if scheme > 0 && scheme < 20 {
+        let end = start + scheme;
+        let folded = escape(text, end).max(usize::from(text.get(end) == Some(&b'\n')));
+        let next = after_spaces(text, end + folded);
+        start = if folded > 0 && next > end + folded { next } else { start };
     }
     let size = run(text, start, credential);
     let value = &text[start..start + size];
@@ -29,11 +34,20 @@ pub(crate) fn bearer(text: &[u8], at: usize) -> Option<(usize, usize)> {
     (size >= 12 && random(value) && !marked(value) && !placeholder(value)).then_some((start, start + size))
 }
 
+/// The user and password in base64 after `Basic ` that ends at `at`.
+pub(crate) fn basic(text: &[u8], at: usize) -> Option<(usize, usize)> {
+    let start = after_spaces(text, at);
+    let size = run(text, start, |b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='));
+    (size >= 12 && strong(&text[start..start + size])).then_some((start, start + size))
+}
+
 /// The answer of a `Digest` after its `response=` that ends at `at`.
 pub(crate) fn digest(text: &[u8], at: usize) -> Option<(usize, usize)> {
     let start = quote(text, at).map_or(at, |(_, _, after)| after);
-    let size = run(text, start, |b| b.is_ascii_hexdigit());
-    (size == 32 || size == 64).then_some((start, start + size))
+    let size = run(text, start, credential);
+    let value = &text[start..start + size];
+    let hex = value.iter().all(u8::is_ascii_hexdigit) && (size == 32 || size == 64);
+    (hex || size >= 24 && strong(value)).then_some((start, start + size))
 }
 
 /// Everything a cookie header whose name ends at `at` carries.
@@ -62,7 +76,7 @@ fn random_enough(given: &[u8]) -> bool {
 
 fn after_separator(text: &[u8], at: usize) -> Option<usize> {
     let at = quote(text, at).map_or(at, |(_, _, after)| after);
-    let at = after_spaces(text, at);
+    let at = after_spaces(text, at + run(text, at, |b| b == b']'));
     let sign = run(text, at, |b| matches!(b, b':' | b'=' | b',' | b'>'));
     let at = after_spaces(text, at + sign);
     (sign > 0).then(|| quote(text, at).map_or(at, |(_, _, after)| after))

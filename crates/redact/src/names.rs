@@ -243,6 +243,8 @@ const WEAK: &[&[u8]] = &[
     b"basicauth",
     b"userpwd",
     b"unlock",
+    b"sign",
+    b"fernet",
 ];
 
 /// Weak names near which, on the same line, a random word is a secret.
@@ -271,6 +273,11 @@ const NEAR: &[&[u8]] = &[
     b"pin",
     b"otp",
     b"userpwd",
+    b"basic",
+    b"jwt",
+    b"hmac",
+    b"pat",
+    b"fernet",
 ];
 
 /// Last words of a name that is about a secret but is given none.
@@ -343,6 +350,8 @@ pub(crate) fn telling(name: &[u8]) -> Telling {
     let words = words(name);
     let kept = words.len() - words.iter().rev().take_while(|word| filler(word)).count();
     let Some((last, before)) = words[..kept].split_last() else { return Telling::No };
+    let letters = last.len() - last.iter().rev().take_while(|b| b.is_ascii_digit()).count();
+    let last = &last[..letters];
     let ends = |list: &[&[u8]]| list.iter().any(|word| last.ends_with(word));
     let harmless = before.iter().any(|word| HARMLESS.contains(&word.as_slice()));
     let capitals = name.iter().all(|b| !b.is_ascii_lowercase());
@@ -355,29 +364,31 @@ pub(crate) fn telling(name: &[u8]) -> Telling {
     if harmless {
         return Telling::No;
     }
-    let key = matches!(last.as_slice(), b"key" | b"keys")
+    let key = matches!(last, b"key" | b"keys")
         && before.last().is_some_and(|word| capitals || KEY_OF.contains(&word.as_slice()));
-    let other = matches!(last.as_slice(), b"credential" | b"credentials" | b"creds")
-        || last == b"pat" && !before.is_empty() && capitals
+    let other = matches!(last, b"credential" | b"credentials" | b"creds")
+        || last == b"pat" && capitals
+        || matches!(last, b"psk" | b"hmac" | b"pepper" | b"appid")
+        || last == b"id" && before.ends_with(&[b"access".to_vec(), b"key".to_vec()])
         || last == b"auth" && (before.is_empty() || capitals)
-        || matches!(last.as_slice(), b"pass" | b"sid") && name.len() == last.len() && capitals
+        || matches!(last, b"pass" | b"sid") && name.len() == last.len() && capitals
         || last == b"sid" && before.last().is_some_and(|word| word == b"connect")
         || last == b"login" && before.last().is_some_and(|word| word.ends_with(b"sonar"))
         || last == b"signature"
             && before.last().is_some_and(|word| matches!(word.as_slice(), b"amz" | b"goog" | b"hub"))
-        || matches!(last.as_slice(), b"seed" | b"secret" | b"code")
+        || matches!(last, b"seed" | b"secret" | b"code")
             && before.last().is_some_and(|word| {
                 matches!(word.as_slice(), b"otp" | b"totp" | b"mfa" | b"2fa" | b"recovery" | b"backup")
             });
     if ends(SECRETS) || key || other {
         return Telling::Key;
     }
-    if ABOUT.contains(&last.as_slice()) {
+    if ABOUT.contains(&last) {
         return Telling::No;
     }
     let inside = before.iter().any(|word| PASSWORDS.iter().chain(SECRETS).any(|known| word.ends_with(known)))
         || words.windows(2).any(|pair| pair[1] == b"key" && KEY_OF.contains(&pair[0].as_slice()));
-    match (inside, WEAK.contains(&last.as_slice())) {
+    match (inside, words.iter().any(|word| WEAK.contains(&word.as_slice()))) {
         (true, _) if capitals => Telling::Key,
         (false, false) => Telling::No,
         _ => Telling::Weak,
@@ -386,7 +397,10 @@ pub(crate) fn telling(name: &[u8]) -> Telling {
 
 /// Whether a name that is weakly telling is telling for what only stands near it.
 pub(crate) fn near_by(name: &[u8]) -> bool {
-    words(name).last().is_some_and(|last| NEAR.contains(&last.as_slice()))
+    let known = |word: &Vec<u8>| {
+        NEAR.contains(&word.as_slice()) || PASSWORDS.iter().chain(SECRETS).any(|known| word.ends_with(known))
+    };
+    words(name).iter().any(known)
 }
 
 fn filler(word: &[u8]) -> bool {

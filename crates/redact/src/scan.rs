@@ -39,6 +39,7 @@ enum Rule {
     Identified,
     Signature,
     Digest,
+    Basic,
     Code,
     Phrase,
     Line,
@@ -55,6 +56,15 @@ const NAME_PARTS: &[&str] = &[
     "key",
     "cred",
     "_pat",
+    "pat=",
+    "pat:",
+    "pat ",
+    "basic",
+    "jwt",
+    "hmac",
+    "fernet",
+    "appid",
+    "sign=",
     "auth",
     "sessid",
     "sessionid",
@@ -140,6 +150,23 @@ const LINES: &[&str] = &[
     "qpdf",
     "-storepass",
     "-keypass",
+    "getconnection(",
+    "new pdo(",
+    "aes.new(",
+    "fernet(",
+    "poetry config",
+    "bundle config",
+    "composer config",
+    "ssh-keygen",
+    "useradd",
+    "7z x",
+    "mongo -",
+    "cqlsh",
+    "etcdctl",
+    "acl setuser",
+    "user default ",
+    "service_role",
+    "mailchimp",
 ];
 
 /// Kinds that are not formats; those of `TOKENS` come after them.
@@ -195,7 +222,9 @@ impl Scanner {
             .enumerate()
             .for_each(|(i, command)| add(command.name.as_bytes(), Rule::Command(i)));
         add(b"://", Rule::Url);
-        add(b"jdbc:oracle:", Rule::Oracle);
+        [b"jdbc:oracle:".as_slice(), b"sqlplus ", b"rman target "]
+            .iter()
+            .for_each(|part| add(part, Rule::Oracle));
         add(b"-----BEGIN ", Rule::BlockStart);
         add(b"-----END ", Rule::BlockEnd);
         add(b"authorization", Rule::Authorization);
@@ -203,7 +232,9 @@ impl Scanner {
         add(b"cookie", Rule::Cookie);
         add(b"identified by ", Rule::Identified);
         add(b"sig=", Rule::Signature);
-        add(b"response=", Rule::Digest);
+        [b"response=".as_slice(), b"mac=\"", b"mac=\\\""].iter().for_each(|part| add(part, Rule::Digest));
+        [b"basic ".as_slice(), b"basic%20"].iter().for_each(|part| add(part, Rule::Basic));
+        add(b"bearer%20", Rule::Bearer);
         [b"?code=".as_slice(), b"&code=", b"?state=", b"&state="]
             .iter()
             .for_each(|part| add(part, Rule::Code));
@@ -347,6 +378,7 @@ impl Scanner {
             Rule::Identified => (assignment::identified(text, end), "password"),
             Rule::Signature => (assignment::signature(text, end), "sas-signature"),
             Rule::Digest => (header::digest(text, end), "authorization"),
+            Rule::Basic => (header::basic(text, end), "authorization"),
             Rule::Code => (header::bearer(text, end), "secret"),
             Rule::Phrase => (assignment::phrase(text, end), "secret"),
             Rule::Email => (personal::email(text, at), "email"),

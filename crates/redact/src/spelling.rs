@@ -128,8 +128,12 @@ pub(crate) fn strong(word: &[u8]) -> bool {
     let often =
         changes >= 3 && (changes * 4 >= word.len() || digits >= 2 && signs > 0 && changes * 5 >= word.len());
     let mixed = kinds >= 3 || kinds == 2 && digits >= 3 && lower > 0 && quiet > 0 && changes >= 4;
+    let hex = word.iter().all(|b| b.is_ascii_hexdigit() || *b == b'-');
+    let long =
+        kinds == 2 && digits >= 3 && lower > 3 && word.len() >= 24 && changes * 3 >= word.len() && !hex;
     word.len() >= 10
-        && mixed
+        && (mixed || long)
+        && !hex
         && often
         && (digits >= 2 || word.len() >= 16 && changes * 4 >= word.len())
         && distinct(word) >= 7

@@ -299,6 +299,10 @@ pub(crate) const TOKENS: &[Token] = &[
     t("cursor-key", "key_", Hex, 60),
     t("cursor-key", "crsr_", Hex, 40),
     t("snowflake-token", "ver:1-hint:", Base64, 40),
+    t("nostr-key", "nsec1", Alnum, 50),
+    t("bitcoin-key", "xprv9", Alnum, 90),
+    t("bitcoin-key", "xprvA", Alnum, 90),
+    t("bitcoin-key", "zprv", Alnum, 90),
     t("asana-token", "2/1", Address, 40),
     t("launchdarkly-key", "sdk-", Dash, 36),
 ];

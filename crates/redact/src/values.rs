@@ -75,7 +75,7 @@ fn ends_string(text: &[u8], at: usize) -> bool {
 }
 
 /// The most bytes of an unquoted value that are looked at to tell whether it is secret.
-const LONGEST_BARE: usize = 1024;
+const LONGEST_BARE: usize = 256;
 
 /// Where a secret that was read as far as it needed to be really ends.
 pub(crate) fn whole(text: &[u8], value: &Value) -> usize {
@@ -131,6 +131,7 @@ pub(crate) fn secret(value: &[u8], telling: Telling, quoted: bool, tie: Tie) -> 
         || telling == Telling::No
         || marked(value)
         || placeholder(value)
+        || quoted && matches!(value[0], b';' | b',' | b')' | b' ')
         || !quoted && code(value)
     {
         return false;
