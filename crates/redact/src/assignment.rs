@@ -61,7 +61,7 @@ pub(crate) fn tells(text: &[u8], name: &Name) -> Telling {
     }
     match telling(&text[name.start - 1 - size..name.end]) {
         Telling::No => alone,
-        both => both,
+        both @ (Telling::Weak | Telling::Key | Telling::Password) => both,
     }
 }
 
@@ -230,7 +230,8 @@ pub(crate) fn value_before(text: &[u8], name: &Name) -> Option<(usize, usize, Te
 pub(crate) fn phrase(text: &[u8], at: usize) -> Option<(usize, usize)> {
     let start =
         at + run(text, at, |b| matches!(b, b' ' | b':' | b'=' | b'"' | b'\'' | b'\\' | b'`' | b'(' | b','));
-    let size = run(text, start, |b| b.is_ascii_lowercase() || matches!(b, b' ' | b','));
+    let near = &text[..text.len().min(start + 300)];
+    let size = run(near, start, |b| b.is_ascii_lowercase() || matches!(b, b' ' | b','));
     let words: Vec<&[u8]> =
         text[start..start + size].split(|b| matches!(b, b' ' | b',')).filter(|w| !w.is_empty()).collect();
     let fits = words.len() >= 8 && words.iter().all(|word| (3..=8).contains(&word.len()));

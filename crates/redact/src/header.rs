@@ -5,6 +5,9 @@ use crate::{
     values::{marked, placeholder},
 };
 
+/// The most bytes that are looked at to tell whether a header carries a secret.
+const LONGEST: usize = 512;
+
 /// The credentials of an `Authorization` header whose name ends at `at`.
 pub(crate) fn authorization(text: &[u8], at: usize) -> Option<(usize, usize)> {
     let mut start = after_separator(text, at)?;
@@ -17,13 +20,16 @@ pub(crate) fn authorization(text: &[u8], at: usize) -> Option<(usize, usize)> {
         let next = after_spaces(text, end + folded);
         start = if folded > 0 && next > end + folded { next } else { start };
     }
-    let size = run(text, start, credential);
+    let size = run(&text[..text.len().min(start + LONGEST)], start, credential);
     let value = &text[start..start + size];
     let enough = size >= 8
         && (random(value)
             || scheme == 0
             || size >= 16 && distinct(value) > 6 && value.iter().any(u8::is_ascii_digit));
-    (enough && !marked(value) && !placeholder(value)).then_some((start, start + size))
+    let fine = !enough || marked(value) || placeholder(value);
+    (!fine).then(|| {
+        (start, start + size + if size == LONGEST { run(text, start + size, credential) } else { 0 })
+    })
 }
 
 /// The token after `Bearer` and a space that ends at `at`.
@@ -58,7 +64,8 @@ pub(crate) fn cookie(text: &[u8], at: usize, name: usize) -> Option<(usize, usiz
     let start = after_separator(text, at)?;
     let near = &text[start..text.len().min(start + 128)];
     near.iter().position(|b| *b == b'=')?;
-    let size = run(text, start, |b| b >= b' ' && !matches!(b, b'"' | b'\'' | b'`' | b'\\'));
+    let inside = |b: u8| b >= b' ' && !matches!(b, b'"' | b'\'' | b'`' | b'\\');
+    let size = run(&text[..text.len().min(start + LONGEST)], start, inside);
     let value = &text[start..start + size];
     let equals = value.iter().position(|b| *b == b'=')?;
     let named = equals > 0
@@ -67,7 +74,8 @@ pub(crate) fn cookie(text: &[u8], at: usize, name: usize) -> Option<(usize, usiz
         let given = pair.splitn(2, |b| *b == b'=').nth(1).unwrap_or_default();
         given.len() >= 6 && random_enough(given)
     });
-    (named && telling && !marked(value)).then_some((start, start + size))
+    let more = || if size == LONGEST { run(text, start + size, inside) } else { 0 };
+    (named && telling && !marked(value)).then(|| (start, start + size + more()))
 }
 
 fn random_enough(given: &[u8]) -> bool {

@@ -3,7 +3,7 @@
 
 use crate::spelling::{distinct, escape, mixed, quote, run};
 
-type Parts = Vec<(usize, usize)>;
+pub(crate) type Parts = Vec<(usize, usize)>;
 
 /// The most lines of a key, and the most bytes that are looked at.
 const MOST_LINES: usize = 400;
@@ -78,6 +78,11 @@ pub(crate) fn key_after(text: &[u8], at: usize) -> Parts {
     out
 }
 
+/// The lines of a key after a header from `start` to `end` of whatever form.
+pub(crate) fn key_named(text: &[u8], start: usize, end: usize) -> Parts {
+    if text[..start].ends_with(b"END ") { Vec::new() } else { key_after(text, end) }
+}
+
 /// The lines of a key before its footer at `at` and not before `floor`.
 pub(crate) fn key_before(text: &[u8], at: usize, floor: usize) -> Parts {
     let mut low = at.saturating_sub(16 * WINDOW).max(floor);
@@ -100,7 +105,7 @@ pub(crate) fn key_before(text: &[u8], at: usize, floor: usize) -> Parts {
 }
 
 /// The private numbers of the JWK that has its `kty` at `at`.
-pub(crate) fn jwk(text: &[u8], at: usize) -> Parts {
+pub(crate) fn jwk(text: &[u8], at: usize, _: usize) -> Parts {
     let mut out = Vec::new();
     let (low, high) = (at.saturating_sub(WINDOW), text.len().min(at + WINDOW));
     if quote(text, at + 3).is_none() {
@@ -127,7 +132,7 @@ pub(crate) fn jwk(text: &[u8], at: usize) -> Parts {
 }
 
 /// The values of the `data` of a Secret of Kubernetes whose `kind` is at `at`.
-pub(crate) fn kubernetes(text: &[u8], at: usize) -> Parts {
+pub(crate) fn kubernetes(text: &[u8], at: usize, _: usize) -> Parts {
     let (low, high) = (at.saturating_sub(WINDOW), text.len().min(at + WINDOW));
     let near = &text[low..high];
     let low = low + near[..at - low].windows(4).rposition(|w| w == b"\n---").unwrap_or(0);

@@ -23,6 +23,7 @@ mod stream;
 mod tokens;
 mod url;
 mod values;
+mod vocabulary;
 
 pub use files::never_quoted;
 pub use known::secret_env;

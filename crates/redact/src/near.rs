@@ -12,8 +12,8 @@ use crate::{
 const AFTER: usize = 160;
 const BEFORE: usize = 96;
 
-/// The random words around a telling name.
-pub(crate) fn around(text: &[u8], name: &Name, telling: Telling) -> Vec<(usize, usize)> {
+/// The random words around a telling name. There are none before `barren`, which moves on if there are none here.
+pub(crate) fn around(text: &[u8], name: &Name, telling: Telling, barren: &mut usize) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     if text[..name.start].ends_with(b"[redacted:")
         || telling == Telling::No
@@ -24,18 +24,24 @@ pub(crate) fn around(text: &[u8], name: &Name, telling: Telling) -> Vec<(usize, 
     let high = text.len().min(name.end + AFTER);
     let after = line_after(text, name.end, high);
     // What is there already is what was near: a second cleaning takes no more.
-    if text[name.end..after].windows(10).any(|w| w == b"[redacted:") {
+    let from = name.end.max(*barren).min(after);
+    if text[name.end..after].contains(&b'[') && text[name.end..after].windows(10).any(|w| w == b"[redacted:")
+    {
         return found;
     }
-    found.extend(words(text, name.end, after, true));
+    found.extend(words(text, from, after, true));
     let low = name.start.saturating_sub(BEFORE);
-    found.extend(words(text, line_before(text, low, name.start), name.start, false));
+    let low = line_before(text, low, name.start).max(*barren).min(name.start);
+    found.extend(words(text, low, name.start, false));
+    if found.is_empty() {
+        *barren = after;
+    }
     found
 }
 
 /// The random words on the line of a command that is given secrets.
-pub(crate) fn command(text: &[u8], start: usize, end: usize) -> Vec<(usize, usize)> {
-    around(text, &Name { start, end }, Telling::Password)
+pub(crate) fn command(text: &[u8], start: usize, end: usize, barren: &mut usize) -> Vec<(usize, usize)> {
+    around(text, &Name { start, end }, Telling::Password, barren)
 }
 
 /// Where the line of a name ends, or the next one if nothing but signs stands between.
@@ -95,6 +101,7 @@ fn words(text: &[u8], from: usize, to: usize, forward: bool) -> Option<(usize, u
             if at > 0 && text[at - 1] == b'\\' && b"ntr".contains(&text[at]) {
                 start += 1;
             }
+            start += text[start..at + size].iter().take_while(|b| **b == b'=').count();
             let mut end = at + size;
             while end > start && matches!(text[end - 1], b'.' | b'-') {
                 end -= 1;

@@ -43,9 +43,7 @@ enum Rule {
     Code,
     Phrase,
     Line,
-    Header,
-    Jwk,
-    Kubernetes,
+    Layout(fn(&[u8], usize, usize) -> layout::Parts),
 }
 
 const NAME_PARTS: &[&str] = &[
@@ -251,11 +249,11 @@ impl Scanner {
         LINES.iter().for_each(|part| add(part.as_bytes(), Rule::Line));
         [b"private key".as_slice(), b"private-lines:", b"private%20key", b"private+key"]
             .iter()
-            .for_each(|name| add(name, Rule::Header));
-        add(b"kty", Rule::Jwk);
+            .for_each(|name| add(name, Rule::Layout(layout::key_named)));
+        add(b"kty", Rule::Layout(layout::jwk));
         [b"kind: secret".as_slice(), b"kind\":\"secret\"", b"kind\": \"secret\"", b"kind\\\":\\\"secret\\\""]
             .iter()
-            .for_each(|name| add(name, Rule::Kubernetes));
+            .for_each(|name| add(name, Rule::Layout(layout::kubernetes)));
         add(b"[redacted:", Rule::Marker);
         if options.emails {
             add(b"@", Rule::Email);
@@ -289,6 +287,7 @@ impl Scanner {
         let mut blocked = 0;
         let mut markers = Vec::new();
         let mut laid_out = 0;
+        let mut barren = 0;
         for found in self.search.find_overlapping_iter(text) {
             let (start, end) = (found.start(), found.end());
             if start < blocked {
@@ -312,7 +311,7 @@ impl Scanner {
                     named = name.end;
                     match given(text, &name) {
                         Some(hit) => hits.push(hit),
-                        None => nearby(text, &name, &mut hits),
+                        None => nearby(text, &name, &mut hits, &mut barren),
                     }
                 }
             } else if let Rule::BlockEnd = rule {
@@ -322,19 +321,14 @@ impl Scanner {
                 }
                 blocked = part.map_or(blocked, |(_, end)| end);
                 hits.extend(part.map(|(start, end)| Hit { start, end, kind: self.kind("private-key") }));
-            } else if matches!(rule, Rule::Header | Rule::Jwk | Rule::Kubernetes) {
+            } else if let Rule::Layout(find) = rule {
                 if start >= laid_out {
-                    let parts = match rule {
-                        Rule::Header if text[..start].ends_with(b"END ") => Vec::new(),
-                        Rule::Header => layout::key_after(text, end),
-                        Rule::Jwk => layout::jwk(text, start),
-                        _ => layout::kubernetes(text, start),
-                    };
+                    let parts = find(text, start, end);
                     laid_out = parts.last().map_or(start + 64, |(_, end)| (*end).max(start + 64));
                     self.lay_out(parts, &mut hits);
                 }
             } else if let Rule::Line = rule {
-                let parts = near::command(text, start, end);
+                let parts = near::command(text, start, end, &mut barren);
                 hits.extend(parts.into_iter().map(|(start, end)| Hit {
                     start,
                     end,
@@ -386,7 +380,9 @@ impl Scanner {
                 let value = &self.values[*i];
                 (text[at..].starts_with(value).then_some((at, at + value.len())), "env-value")
             }
-            _ => (None, ""),
+            Rule::Name | Rule::BlockStart | Rule::BlockEnd | Rule::Marker | Rule::Line | Rule::Layout(_) => {
+                (None, "")
+            }
         };
         found.map(|(start, end)| Hit { start, end, kind: self.kind(kind) })
     }
@@ -404,10 +400,14 @@ fn given(text: &[u8], name: &assignment::Name) -> Option<Hit> {
     Some(Hit { start, end, kind: u16::from(telling == Telling::Password) })
 }
 
-fn nearby(text: &[u8], name: &assignment::Name, hits: &mut Vec<Hit>) {
+fn nearby(text: &[u8], name: &assignment::Name, hits: &mut Vec<Hit>, barren: &mut usize) {
     let telling = assignment::tells(text, name);
     let kind = u16::from(telling == Telling::Password);
-    hits.extend(near::around(text, name, telling).into_iter().map(|(start, end)| Hit { start, end, kind }));
+    hits.extend(near::around(text, name, telling, barren).into_iter().map(|(start, end)| Hit {
+        start,
+        end,
+        kind,
+    }));
 }
 
 /// Finds in order, none touching a character by half, overlapping ones as one with the more telling kind.

@@ -133,7 +133,7 @@ impl Stream {
         while cut > 0 && cut < self.text.len() && self.text[cut - 1].is_ascii_alphanumeric() {
             cut -= 1;
         }
-        if cut < 256 {
+        if cut < 64 {
             return;
         }
         self.text.drain(..cut);

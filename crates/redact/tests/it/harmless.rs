@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{plant::Chance, redactor};
+use crate::{plant::Chance, recall::redactor};
 
 /// Lines that look like a secret to a careless rule.
 const LINES: &[&str] = &[

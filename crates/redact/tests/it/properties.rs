@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use segue_redact::{Lines, Options, Redactor};
 
 use crate::{
-    before, delta,
+    before,
     plant::{Chance, Form, make},
-    redactor, scene,
+    recall::{delta, redactor, scene},
 };
 
 /// Pieces that rules look at, in any order, with anything between them.

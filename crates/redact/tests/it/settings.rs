@@ -2,7 +2,7 @@
 
 use segue_redact::{Extra, Lines, Options, RedactError, Redactor, secret_env};
 
-use crate::{delta, plant::Form};
+use crate::{plant::Form, recall::delta};
 
 fn with(options: Options) -> Redactor {
     Redactor::new(options).unwrap()
