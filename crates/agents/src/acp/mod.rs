@@ -282,9 +282,10 @@ impl Acp {
         // A turn that the hook stopped ends like one that is done.
         let stopped = braked && matches!(end, TurnEnd::Finished { .. });
         let end = if stopped { TurnEnd::Cancelled } else { end };
-        let end = match end {
-            TurnEnd::Finished { text } => TurnEnd::Finished { text: last_words(text, words_from) },
-            other => other,
+        let end = if let TurnEnd::Finished { text } = end {
+            TurnEnd::Finished { text: last_words(text, words_from) }
+        } else {
+            end
         };
         let finished = matches!(end, TurnEnd::Finished { .. });
         let cancelled = matches!(end, TurnEnd::Cancelled);

@@ -13,6 +13,7 @@ mod tail;
 mod timers;
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -82,6 +83,8 @@ pub(crate) struct Driver {
     gates: Option<tokio::task::JoinHandle<()>>,
     outcome: Option<Outcome>,
     crash: Option<u64>,
+    /// This program, for hooks and bridges. Asked for once: an update in the middle of a run takes the name away.
+    program: Option<PathBuf>,
 }
 
 impl Driver {
@@ -110,6 +113,7 @@ impl Driver {
             socket,
             gates: None,
             outcome: None,
+            program: std::env::current_exe().ok(),
             crash: std::env::var("SEGUE_CRASH_AFTER").ok().and_then(|v| v.parse().ok()),
         })
     }

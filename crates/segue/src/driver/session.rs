@@ -1,5 +1,6 @@
 //! The session at work: its adapter and, once it is started, its process.
 
+use std::path::Path;
 use std::time::Instant;
 
 use segue_agents::acp::Acp;
@@ -68,7 +69,7 @@ impl Driver {
         let model = settings.spec.model.clone();
         let bypass = settings.permissions == Permissions::Bypass;
         let native = self.machine.view().spec.as_ref().is_some_and(|s| s.policy.native);
-        let program = std::env::current_exe().ok();
+        let program = &self.program;
         let command = |which: &str| program.as_ref().map(|p| format!("'{}' hook {which}", p.display()));
         let hook = |which: &str| command(which).filter(|_| replaces);
         match settings.kind {
@@ -151,7 +152,7 @@ impl Driver {
 
     fn launch(&self, n: u32, live: &Live, prompt: Option<&str>) -> Launch {
         let (agent, extras) = (&live.agent, live.adapter.extras());
-        let mut command = bridge(agent.kind);
+        let mut command = bridge(agent.kind, self.program.as_deref());
         command.extend(agent.command.iter().chain(&extras.args).chain(&agent.args).cloned());
         if let Some(prompt) = prompt.filter(|_| agent.prompt_by == PromptBy::Argument) {
             command.push(prompt.to_owned());
@@ -278,12 +279,11 @@ impl Driver {
 }
 
 // What stands before the command of an agent that is a server: this program, which turns it into lines.
-fn bridge(kind: AgentKind) -> Vec<String> {
-    let program = std::env::current_exe().ok().filter(|_| kind == AgentKind::OpenCode);
-    let words = |path: std::path::PathBuf| vec![path.display().to_string(), "bridge".to_owned()];
-    let mut words = program.map(words).unwrap_or_default();
-    if !words.is_empty() {
-        words.extend(["opencode".to_owned(), "--".to_owned()]);
+fn bridge(kind: AgentKind, program: Option<&Path>) -> Vec<String> {
+    match program.filter(|_| kind == AgentKind::OpenCode) {
+        Some(program) => [&program.display().to_string(), "bridge", "opencode", "--"]
+            .map(|word: &str| word.to_owned())
+            .to_vec(),
+        None => Vec::new(),
     }
-    words
 }
