@@ -123,7 +123,7 @@ mod tests {
         for name in ["token_count", "author", "public_key", "secret_name", "next_page_token", "keyboard"] {
             assert_eq!(telling(name.as_bytes()), Telling::No, "{name}");
         }
-        for name in ["key", "pass", "max_tokens", "login", "jwt.sign", "password_for_ci"] {
+        for name in ["key", "pass", "tokens", "login", "jwt.sign", "password_for_ci"] {
             assert_eq!(telling(name.as_bytes()), Telling::Weak, "{name}");
         }
     }

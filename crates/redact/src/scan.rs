@@ -189,6 +189,7 @@ pub(crate) struct Scanner {
     rules: Vec<Rule>,
     values: Vec<Vec<u8>>,
     payment: bool,
+    longest: usize,
     pub(crate) kinds: Vec<String>,
 }
 
@@ -263,13 +264,14 @@ impl Scanner {
         values.sort();
         values.dedup();
         values.iter().enumerate().for_each(|(i, value)| add(&value[..value.len().min(16)], Rule::Known(i)));
+        let longest = literals.iter().map(Vec::len).max().unwrap_or_default();
         let search = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::Standard)
             .kind(Some(AhoCorasickKind::DFA))
             .build(&literals)
             .map_err(|error| RedactError::Build { reason: error.to_string() })?;
-        Ok(Self { search, rules, values, payment: options.payment, kinds })
+        Ok(Self { search, rules, values, payment: options.payment, longest, kinds })
     }
 
     pub(crate) fn kind(&self, name: &str) -> u16 {
@@ -278,6 +280,15 @@ impl Scanner {
             .position(|kind| kind == name)
             .and_then(|i| u16::try_from(i).ok())
             .unwrap_or_default()
+    }
+
+    /// Where the last thing that a rule looks at starts, of those that are not wholly in the first `known` bytes.
+    pub(crate) fn noticed(&self, text: &[u8], known: usize) -> Option<usize> {
+        let from = known.saturating_sub(self.longest);
+        let last = self.search.find_overlapping_iter(&text[from..]).last().map(|found| from + found.start());
+        let mut dotted = None;
+        tokens::discord(text, |start, _| dotted = Some(start));
+        if self.payment { Some(text.len()) } else { last.max(dotted) }
     }
 
     /// Every find in a text, in no order and with overlaps.

@@ -38,6 +38,8 @@ pub(crate) struct Stream {
     parts: Vec<Part>,
     /// Secrets in `text` whose marker has been given to a line.
     shown: Vec<(usize, usize)>,
+    /// Where in `text` the last thing starts that a rule looks at.
+    noticed: Option<usize>,
     pub(crate) last: u64,
     /// What all parts have in common that tells them from other texts at the same path.
     pub(crate) only: Option<u64>,
@@ -57,7 +59,9 @@ impl Stream {
         self.parts.push(Part { line, from: self.text.len(), map });
         self.text.extend_from_slice(&said);
         self.last = line;
-        let hits = redactor.hits(&self.text);
+        let known = self.text.len() - said.len();
+        self.noticed = redactor.noticed(&self.text, known).or(self.noticed);
+        let hits = if self.noticed.is_some() { redactor.hits(&self.text) } else { Vec::new() };
         for hit in &hits {
             let shown = self.shown.iter_mut().find(|(start, end)| *start < hit.end && hit.start < *end);
             let mut kind = if shown.is_none() { Some(hit.kind) } else { None };
@@ -85,6 +89,7 @@ impl Stream {
         self.text.clear();
         self.parts.clear();
         self.shown.clear();
+        self.noticed = None;
     }
 
     /// The first line that a secret which is not complete yet may have begun in.
@@ -137,6 +142,7 @@ impl Stream {
             return;
         }
         self.text.drain(..cut);
+        self.noticed = self.noticed.and_then(|at| at.checked_sub(cut));
         self.shown.retain(|(_, end)| *end > cut);
         for (start, end) in &mut self.shown {
             (*start, *end) = (start.saturating_sub(cut), *end - cut);

@@ -79,7 +79,6 @@ const SHAPES: &[&str] = &[
     "helm install x --set-string secret.apiKey=‹A32›",
     "aws ssm put-parameter --name /prod/db/password --value '‹p14›' --type SecureString",
     "kubectl create secret docker-registry r --docker-password=‹A24›",
-    "bundle config gems.x.io u:‹A20›",
     "sentry-cli --auth-token ‹x64› releases",
     "wg set wg0 private-key ‹b43›=",
     "borg init; export BORG_PASSPHRASE='‹p14›'",
