@@ -38,6 +38,8 @@ pub(crate) struct Stream {
     parts: Vec<Part>,
     /// Secrets in `text` whose marker has been given to a line.
     shown: Vec<(usize, usize)>,
+    /// The first line that a secret which is not complete yet may have begun in.
+    pin: Option<u64>,
     /// Where in `text` the last thing starts that a rule looks at.
     noticed: Option<usize>,
     pub(crate) last: u64,
@@ -82,6 +84,7 @@ impl Stream {
             .last()
             .filter(|hit| self.text[hit.end..].iter().all(|b| b.is_ascii_whitespace() || *b == b'\\'));
         self.forget(open.map(|hit| hit.start));
+        self.pin = self.first_open();
     }
 
     /// What comes next does not go on from here.
@@ -89,11 +92,15 @@ impl Stream {
         self.text.clear();
         self.parts.clear();
         self.shown.clear();
-        self.noticed = None;
+        (self.noticed, self.pin) = (None, None);
     }
 
     /// The first line that a secret which is not complete yet may have begun in.
     pub(crate) fn pinned(&self) -> Option<u64> {
+        self.pin
+    }
+
+    fn first_open(&self) -> Option<u64> {
         let from = self.last_token();
         if from == self.text.len() {
             return None;
