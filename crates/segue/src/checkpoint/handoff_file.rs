@@ -49,7 +49,7 @@ pub(crate) fn write_handoff_file(
     if let Some(dir) = path.parent() {
         std::fs::create_dir_all(dir)?;
     }
-    write_whole(&path, text.as_bytes())?;
+    write_whole(&path, place.redactor.text(&text).text.as_bytes())?;
     Ok(path)
 }
 

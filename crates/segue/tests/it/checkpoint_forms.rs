@@ -179,3 +179,39 @@ fn a_folder_that_becomes_a_link_on_the_way_is_told_and_not_followed() {
     assert!(done.all().contains("outside the work tree"), "{}", done.all());
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
 }
+
+#[test]
+fn a_role_brings_its_sections_into_the_request_and_its_files_into_the_facts() {
+    let world = World::new(6, small());
+    world.keep_conversations(small());
+    world.configure("[roles.writer]\nsections = [\"Style of the parts\"]\ntrack = [\"parts/*2.txt\"]\n");
+    let done = world.segue(&["run", "TASK.md", "--json", "--role", "writer"]);
+    done.exits(0);
+    let prompts = world.prompts();
+    let asked = prompts[0].iter().find(|p| p.starts_with("[segue: checkpoint request]")).unwrap();
+    assert!(asked.contains("## Style of the parts") && asked.contains("the next writer"), "{asked}");
+    let next = &prompts[1][0];
+    assert!(next.contains("the writer looks after: parts/02.txt"), "{next}");
+    let unknown = world.segue(&["run", "TASK.md", "--role", "writter"]);
+    unknown.exits(2);
+    assert!(unknown.err.contains("did you mean \"writer\""), "{}", unknown.err);
+}
+
+#[test]
+fn a_template_of_the_work_trees_own_can_put_the_task_first_and_a_wrong_one_is_refused_at_the_start() {
+    let world = World::new(6, small());
+    world.keep_conversations(small());
+    std::fs::create_dir_all(world.repo().join(".segue/prompts")).unwrap();
+    world.write(
+        ".segue/prompts/continuation.md",
+        "TASK FIRST\n{{ task }}\n{{ checkpoint }}\n{{ ledger }}\n{{ facts }}",
+    );
+    let done = world.segue(&["run", "TASK.md", "--json"]);
+    done.exits(0);
+    world.assert_each_step_once(&done);
+    assert!(world.prompts()[1][0].starts_with("TASK FIRST\n# Write the parts"), "{}", world.prompts()[1][0]);
+    world.write(".segue/prompts/continuation.md", "{{ task }} {{ memory }}");
+    let refused = world.segue(&["run", "TASK.md"]);
+    refused.exits(2);
+    assert!(refused.err.contains("\"memory\"") && refused.err.contains("checkpoint"), "{}", refused.err);
+}
