@@ -64,6 +64,8 @@ pub struct Recipe {
     pub model: Option<String>,
     /// Files, by their path from the work tree.
     pub files: Vec<(String, String)>,
+    /// Arguments that switch its own permission checks off, where segue has no adapter of its own for it.
+    pub bypass: Vec<String>,
 }
 
 impl Recipe {
@@ -84,14 +86,21 @@ impl Recipe {
 
 /// The recipe for an agent by its name, if there is one.
 pub fn recipe(agent: &str, setup: &Setup) -> Option<Recipe> {
-    Some(match agent {
+    let mut recipe = match agent {
         "claude" | "claude-acp" => claude::recipe(setup),
         "codex" | "codex-exec" | "codex-acp" => codex::recipe(setup),
         "gemini" => gemini::recipe(setup),
         "opencode" => opencode::recipe(setup),
         "qwen" => qwen::recipe(setup),
         _ => return None,
-    })
+    };
+    let bypass: &[&str] = match agent {
+        "qwen" => &["--yolo"],
+        "codex-acp" => &["-c", "approval_policy=\"never\"", "-c", "sandbox_mode=\"danger-full-access\""],
+        _ => &[],
+    };
+    recipe.bypass.extend(bypass.iter().map(ToString::to_string));
+    Some(recipe)
 }
 
 #[cfg(test)]

@@ -92,13 +92,7 @@ impl World {
     pub(crate) fn recipe(&self, agent: &str, window: u64) -> Recipe {
         let setup = Setup { url: self.server.url(), window, output: 4_000, patience_ms: 60_000 };
         let mut recipe = recipe::recipe(agent, &setup).unwrap();
-        // What `--permissions bypass` does for agents that segue has an adapter of their own for.
-        let bypass: &[&str] = match agent {
-            "qwen" => &["--yolo"],
-            "codex-acp" => &["-c", "approval_policy=\"never\"", "-c", "sandbox_mode=\"danger-full-access\""],
-            _ => &[],
-        };
-        recipe.args.extend(bypass.iter().map(ToString::to_string));
+        recipe.args.append(&mut recipe.bypass);
         recipe
     }
 

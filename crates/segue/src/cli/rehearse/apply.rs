@@ -48,6 +48,9 @@ pub(super) fn recipe_for(agent: &AgentSettings, url: &str, window: u64) -> Resul
 pub(super) fn lead(agent: &mut AgentSettings, recipe: &Recipe, window: u64, repository: &Path) {
     agent.env.extend(recipe.env.iter().cloned());
     agent.args.extend(recipe.args.iter().cloned());
+    if agent.permissions == Permissions::Bypass {
+        agent.args.extend(recipe.bypass.iter().cloned());
+    }
     // Codex lets nothing be written in a folder that nobody has trusted.
     if recipe.args.iter().any(|arg| arg.starts_with("model_provider")) {
         let folder = serde_json::Value::from(repository.display().to_string());
