@@ -46,47 +46,92 @@ fn leaks(world: &World, shown: &str, secret: &str) -> Vec<String> {
     places
 }
 
+/// Formats of keys by the beginning of their names, with the length of the rest.
+const KINDS: [(&str, usize); 25] = [
+    ("ghp_", 36),
+    ("gho_", 36),
+    ("github_pat_11ABCDEFG0", 59),
+    ("glpat-", 20),
+    ("sk-ant-api03-", 80),
+    ("sk-proj-", 60),
+    ("xoxb-123456789012-", 24),
+    ("xoxp-123456789012-", 32),
+    ("sk_live_", 24),
+    ("rk_live_", 24),
+    ("npm_", 36),
+    ("pypi-AgEIcHlwaS5vcmc", 70),
+    ("hf_", 34),
+    ("dop_v1_", 64),
+    ("SG.abcdefghijklmnopqrstuv.", 43),
+    ("hvs.", 90),
+    ("dckr_pat_", 27),
+    ("lin_api_", 40),
+    ("shpat_", 32),
+    ("glsa_", 32),
+    ("PMAK-", 59),
+    ("sntrys_", 64),
+    ("tskey-auth-", 40),
+    ("rubygems_", 48),
+    ("figd_", 40),
+];
+
+fn keys(place: u64) -> Vec<String> {
+    let hex = |text: String, from: usize| {
+        let digit = |c: char| char::from(b"0123456789abcdef"[c as usize % 16]);
+        format!("{}{}", &text[..from], text[from..].chars().map(digit).collect::<String>())
+    };
+    let make = |(n, (prefix, length)): (usize, &(&str, usize))| {
+        let made = key(prefix, place * 1_000 + n as u64, *length);
+        // These consist of hexadecimal digits.
+        if ["dop_v1_", "shpat_", "rubygems_"].contains(prefix) { hex(made, prefix.len()) } else { made }
+    };
+    KINDS.iter().enumerate().map(make).collect()
+}
+
+fn lines(keys: &[String]) -> String {
+    keys.iter().map(|key| format!("the login takes {key} here\n")).collect()
+}
+
 #[test]
 fn c8_no_secret_reaches_the_journal_checkpoints_logs_or_the_screen() {
-    let secrets = [
-        key("ghp_", 1, 36),
-        key("sk-ant-api03-", 2, 60),
-        key("xoxb-1234567890-", 3, 24),
-        key("glpat-", 4, 20),
-        key("npm_", 5, 36),
-        key("hf_", 6, 34),
-    ];
-    let [task, output, remark, words, gate, file] = &secrets;
+    let [task, output, remark, words, gate, files, note, error] = [1, 2, 3, 4, 5, 6, 7, 8].map(keys);
     let script = Script {
-        step_output: Some(format!("export DEPLOY_TOKEN={output}")),
-        remarks: vec![format!("## Key Decisions\n- the server takes {remark} until Friday")],
-        last_words: vec![format!("All steps are done. I logged in with {words}. LOOP_COMPLETE")],
+        step_output: Some(lines(&output)),
+        remarks: vec![format!("## Key Decisions\n{}", lines(&remark).replace("the login", "- the login"))],
+        last_words: vec![format!("All steps are done.\n{}LOOP_COMPLETE", lines(&words))],
         piece_chars: Some(11),
         ..small()
     };
     let world = World::new(6, script);
-    world.write("TASK.md", &format!("{}\nUse {task} to log in.\n", world.job.task_text()));
-    world.write(
-        "check2.sh",
-        &format!("echo 'Authorization: Bearer {gate}'; echo {gate} >&2; test -e done-{file}\n"),
-    );
-    world.in_step(&format!("touch done-{file}"));
+    world.write("TASK.md", &format!("{}\n{}", world.job.task_text(), lines(&task)));
+    let says: String =
+        gate.iter().map(|key| format!("echo 'Authorization: Bearer {key}'; echo {key} >&2\n")).collect();
+    world.write("check2.sh", &format!("{says}exit 0\n"));
+    let touched: String = files.iter().map(|key| format!("touch made-{key}\n")).collect();
+    let noted =
+        format!("{:?} progress 'logged in with {}'\n", env!("CARGO_BIN_EXE_segue"), note.join(" and "));
+    world.write("more.sh", &format!("{touched}{noted}echo '{}' >&2\n", error.join("\n")));
+    world.in_step("sh ./more.sh");
     world.configure("[[gate]]\nname = \"second\"\nrun = \"sh check2.sh\"\n");
     world.commit("more to check");
     let json = world.segue(&["run", "TASK.md", "--json"]);
     json.exits(0);
-    let shown = format!("{}{}", json.out, json.err);
-    let more: String = ["show", "log", "status"]
-        .map(|command| world.segue(&[command]))
-        .iter()
-        .map(|done| format!("{}{}", done.out, done.err))
-        .collect();
-    for secret in &secrets {
-        let found = leaks(&world, &format!("{shown}{more}"), secret);
-        assert!(found.is_empty(), "{secret} is in {found:?}");
+    let mut shown = format!("{}{}", json.out, json.err);
+    for command in [&["show"][..], &["show", "--output"], &["log"], &["status"], &["checkpoint", "show"]] {
+        let done = world.segue(command);
+        shown.push_str(&format!("{}{}", done.out, done.err));
     }
+    let planted = [task, output, remark, words, gate, files, note, error].concat();
+    let leaked: Vec<String> = planted
+        .iter()
+        .map(|key| (key, leaks(&world, &shown, key)))
+        .filter(|(_, at)| !at.is_empty())
+        .map(|l| format!("{l:?}"))
+        .collect();
+    println!("{} planted in 8 places, {} got through", planted.len(), leaked.len());
+    assert!(leaked.is_empty(), "{leaked:#?}");
     assert!(!json.warnings("redacted").is_empty(), "{}", json.all());
-    assert!(json.finished()["redacted"].as_u64().unwrap() >= 4, "{}", json.all());
+    assert!(json.finished()["redacted"].as_u64().unwrap() >= 100, "{}", json.all());
 }
 
 #[test]
