@@ -10,6 +10,8 @@ pub fn classify(message: &str, code: Option<&str>) -> TurnEnd {
     let text = message.to_lowercase();
     let code = code.unwrap_or_default().to_lowercase();
     let has = |needle: &str| text.contains(needle) || code.contains(needle);
+    // A number in the middle of a request's id is no status.
+    let status = |number: &str| stands_alone(&text, number) || stands_alone(&code, number);
     let numbered = text.bytes().any(|b| b.is_ascii_digit()) || !code.is_empty();
     let full = [
         "prompt is too long",
@@ -23,7 +25,7 @@ pub fn classify(message: &str, code: Option<&str>) -> TurnEnd {
     }
     // Providers say "exceeded your current quota" of a minute as well as of the money; the minute comes with a time.
     let spent = has("exceeded your current quota") && !has("retry after") && !has("retry in");
-    let failure = if has("overloaded") || has("529") || has("503") || has("service unavailable") {
+    let failure = if has("overloaded") || status("529") || status("503") || has("service unavailable") {
         AgentFailure::Overloaded
     } else if has("insufficient_quota")
         || has("quota exceeded")
@@ -32,9 +34,13 @@ pub fn classify(message: &str, code: Option<&str>) -> TurnEnd {
         || spent
     {
         AgentFailure::Quota
-    } else if has("rate_limit") || has("rate limit") || has("429") || has("resource_exhausted") {
+    } else if has("rate_limit") || has("rate limit") || status("429") || has("resource_exhausted") {
         AgentFailure::RateLimited
-    } else if has("401") || has("403") || has("authentication") || has("auth_required") || has("unauthorized")
+    } else if status("401")
+        || status("403")
+        || has("authentication")
+        || has("auth_required")
+        || has("unauthorized")
     {
         AgentFailure::Unauthorised
     } else if has("model_not_found") || has("not_found_error") || has("unknown model") {
@@ -43,6 +49,13 @@ pub fn classify(message: &str, code: Option<&str>) -> TurnEnd {
         AgentFailure::Other
     };
     TurnEnd::Failed { failure, message: message.to_owned() }
+}
+
+fn stands_alone(text: &str, number: &str) -> bool {
+    let apart = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+    text.match_indices(number).any(|(at, found)| {
+        apart(text[..at].chars().next_back()) && apart(text[at + found.len()..].chars().next())
+    })
 }
 
 #[cfg(test)]
@@ -69,6 +82,11 @@ mod tests {
             ("529 overloaded_error: Overloaded", AgentFailure::Overloaded),
             ("unexpected status 503 Service Unavailable: Our servers are busy", AgentFailure::Overloaded),
             ("429 rate_limit_error", AgentFailure::RateLimited),
+            (
+                "last status: 429 Too Many Requests, request id: req_1a1e250378d00002",
+                AgentFailure::RateLimited,
+            ),
+            ("HTTP/429, request 0a15290c", AgentFailure::RateLimited),
             ("429: You exceeded your current quota. Suggested retry after 2s.", AgentFailure::RateLimited),
             (
                 "You exceeded your current quota, please check your plan and billing details.",
