@@ -136,14 +136,20 @@ impl Judgement {
         }
         let Some(meant) = trouble.meaning().map(word) else { return };
         let stopped = case.account.ends.len() > 1;
-        if stopped && !case.account.failures.contains(&meant) {
-            let taken = if case.account.failures.is_empty() {
-                "nothing that it knows".to_owned()
-            } else {
-                case.account.failures.join(", ")
-            };
-            self.problem(format!("segue took the fault for {taken}, not for {meant}"));
+        if !stopped || case.account.failures.contains(&meant) {
+            return;
         }
+        if case.account.failures.is_empty() {
+            // An agent that tries again and again without a word shows nothing but its silence.
+            return self.advice(format!(
+                "the agent never told that it was {}: segue saw only its silence",
+                meant.replace('_', " ")
+            ));
+        }
+        self.problem(format!(
+            "segue took the fault for {}, not for {meant}",
+            case.account.failures.join(", ")
+        ));
     }
 
     fn advise(&mut self, case: &Case<'_>) {
