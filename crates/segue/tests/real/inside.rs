@@ -4,9 +4,12 @@
 //! of tests that run side by side do not mix.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+
+use serde_json::Value;
 
 /// Names the folder with the CLIs.
 const AGENTS: &str = "SEGUE_REAL_AGENTS";
@@ -14,6 +17,12 @@ const AGENTS: &str = "SEGUE_REAL_AGENTS";
 const REPORT: &str = "SEGUE_REAL_REPORT";
 /// Set in the inner run when it has processes of its own only.
 const OWN_PROCESSES: &str = "SEGUE_REAL_OWN_PROCESSES";
+
+/// What is pinned, by platform.
+const PINS: &str = include_str!("../../../../xtask/agents.json");
+
+/// Why a test cannot be run here, thrown from wherever that is noticed.
+struct Skipped(String);
 
 /// The ways into a namespace, the best first.
 const WAYS: [&[&str]; 2] = [
@@ -29,7 +38,10 @@ pub(crate) fn inside<F: FnOnce()>(seconds: u64, body: F) {
         return show(&format!("{test}: skipped: {AGENTS} is not set\n"));
     }
     if std::env::var_os(REPORT).is_some() {
-        return body();
+        if let Some(why) = run(body) {
+            say(&format!("{test}: skipped: {why}"));
+        }
+        return;
     }
     let dir = tempfile::tempdir().unwrap();
     let report = dir.path().join("report");
@@ -71,16 +83,48 @@ pub(crate) fn has_own_processes() -> bool {
     std::env::var_os(OWN_PROCESSES).is_some()
 }
 
-/// The program of a CLI: `NAME-VERSION/NAME` in the folder.
+/// The program of a CLI: `NAME-VERSION/NAME` in the folder. The test is skipped when there is none for this platform.
 pub(crate) fn agent(name: &str) -> PathBuf {
     let folder = PathBuf::from(std::env::var_os(AGENTS).unwrap());
-    let found = std::fs::read_dir(&folder).unwrap().filter_map(|entry| {
-        let path = entry.unwrap().path();
-        let version = path.file_name()?.to_str()?.strip_prefix(name)?.strip_prefix('-')?;
-        let is_it = version.starts_with(|c: char| c.is_ascii_digit());
-        is_it.then(|| path.join(name))
-    });
-    found.max().unwrap_or_else(|| panic!("no {name}-VERSION in {}", folder.display()))
+    let names = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let found = names.filter(|entry| entry.to_str().is_some_and(|entry| is_version_of(name, entry))).max();
+    found.map_or_else(|| missing(name, &platform(), &folder), |found| folder.join(found).join(name))
+}
+
+fn is_version_of(name: &str, folder: &str) -> bool {
+    let version = folder.strip_prefix(name).and_then(|rest| rest.strip_prefix('-'));
+    version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+// A CLI that is pinned for this platform and is not there is a fault of the folder, and no reason to skip anything.
+fn missing(name: &str, platform: &str, folder: &Path) -> ! {
+    let pins: Vec<Value> = serde_json::from_str(PINS).unwrap();
+    let pin = pins.iter().find(|pin| pin["name"] == name).unwrap_or_else(|| panic!("{name} is not pinned"));
+    let there_is_one = !pin["packages"][platform].is_null();
+    assert!(!there_is_one, "no {name}-VERSION in {}: run cargo xtask agents", folder.display());
+    panic::resume_unwind(Box::new(Skipped(format!("{name} has no package for {platform}"))))
+}
+
+/// This platform as `agents.json` names it.
+fn platform() -> String {
+    let cpu = match std::env::consts::ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    match std::env::consts::OS {
+        "macos" => format!("darwin-{cpu}"),
+        os => format!("{os}-{cpu}-{}", if cfg!(target_env = "musl") { "musl" } else { "gnu" }),
+    }
+}
+
+/// Runs the body; why it cannot be run here, if it cannot.
+fn run(body: impl FnOnce()) -> Option<String> {
+    let thrown = panic::catch_unwind(AssertUnwindSafe(body)).err()?;
+    match thrown.downcast::<Skipped>() {
+        Ok(skipped) => Some(skipped.0),
+        Err(failed) => panic::resume_unwind(failed),
+    }
 }
 
 /// A program of the machine's own.
@@ -104,4 +148,20 @@ fn way() -> Option<&'static [&'static str]> {
         };
         WAYS.iter().find(works).copied()
     })
+}
+
+#[test]
+fn a_cli_is_known_by_its_whole_name() {
+    assert!(is_version_of("codex", "codex-0.166.0") && is_version_of("codex-acp", "codex-acp-0.16.0"));
+    assert!(!is_version_of("codex", "codex-acp-0.16.0") && !is_version_of("codex-acp", "codex-0.166.0"));
+}
+
+#[test]
+fn only_a_cli_without_a_package_for_the_platform_skips_a_test() {
+    let here = Path::new(".");
+    let why = run(|| missing("opencode", "linux-x64-musl", here));
+    assert_eq!(why.as_deref(), Some("opencode has no package for linux-x64-musl"));
+    let failed = panic::catch_unwind(|| run(|| missing("opencode", "linux-x64-gnu", here))).unwrap_err();
+    assert!(failed.downcast::<String>().unwrap().contains("cargo xtask agents"));
+    assert_eq!(run(|| {}), None);
 }
