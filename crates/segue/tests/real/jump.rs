@@ -73,7 +73,7 @@ fn jump_of_gemini_past_the_ceiling_is_caught_by_the_brake() {
 }
 
 #[test]
-fn jump_of_opencode_past_the_ceiling_is_recovered_in_a_fresh_session() {
+fn jump_of_opencode_past_the_ceiling_is_noticed_and_ends_in_a_fresh_session() {
     inside(400, || {
         let world = World::of(&[("opencode", 45_000)], 24, jumping(45_000, 8, 9, 28_000));
         let run = world.run("opencode", &[]);
@@ -83,5 +83,19 @@ fn jump_of_opencode_past_the_ceiling_is_recovered_in_a_fresh_session() {
         let past = run.of("gauge.read").iter().any(|line| line["percent"].as_f64() > Some(100.0));
         assert!(past, "nothing passed the ceiling\n{}", run.all());
         summary("opencode", &world, &run);
+    });
+}
+
+#[test]
+fn jump_of_opencode_past_the_ceiling_is_recovered_from() {
+    inside(400, || {
+        // OpenCode is told of a larger window than there is, and so meets the server's own answer.
+        let world = World::of(&[("opencode", 60_000)], 24, jumping(20_000, 8, 9, 9_500));
+        let run = world.run("opencode", &[]);
+        run.ends("verified", 0);
+        world.assert_done_once(&run);
+        assert!(world.overflow_answers() >= 1, "there was no overflow\n{}", run.all());
+        assert!(run.of("session.ended").iter().any(|s| s["reason"] == "overflow"), "{}", run.all());
+        summary("opencode, past the server's window", &world, &run);
     });
 }
