@@ -351,3 +351,23 @@ fn m8_a_raw_result_with_several_copies_of_a_text_counts_once() {
     );
     assert!(matches!(talk.events().last(), Some(AgentEvent::ToolEnded { chars: 501, .. })));
 }
+
+#[test]
+fn an_error_in_answer_to_a_cancel_is_its_end_unless_it_says_that_something_else_failed() {
+    let error = |details: &str| json!({"id": 3, "error": {"code": -32603, "message": "Internal error", "data": {"details": details}}});
+    let mut talk = Talk::plain();
+    talk.asks();
+    talk.says(&error("Request was aborted."));
+    assert_eq!(talk.events(), [AgentEvent::TurnEnded(TurnEnd::Cancelled)]);
+    assert_eq!(talk.written(), ["session/cancel", "session/prompt"]);
+
+    let mut talk = Talk::plain();
+    talk.asks();
+    talk.says(&error("prompt is too long: 213224 tokens > 200000 maximum"));
+    assert!(matches!(talk.events()[0], AgentEvent::TurnEnded(TurnEnd::Overflow { .. })));
+    assert_eq!(talk.written(), ["session/cancel"]);
+
+    let mut talk = Talk::plain();
+    talk.says(&error("Request was aborted."));
+    assert!(matches!(talk.events()[0], AgentEvent::TurnEnded(TurnEnd::Failed { .. })));
+}

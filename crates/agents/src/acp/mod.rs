@@ -269,7 +269,7 @@ impl Acp {
     }
 
     fn turn_over(&mut self, result: Option<&RawValue>, error: Option<&RpcError>, io: &mut Io) {
-        self.cancel_sent = false;
+        let was_cancelled = std::mem::take(&mut self.cancel_sent);
         let left = std::mem::take(&mut self.tools);
         if let Some(answer) = self.answer_in_the_turn(result) {
             io.events
@@ -281,7 +281,10 @@ impl Acp {
         let end = self.turn_end(result, error);
         // A turn that the hook stopped ends like one that is done.
         let stopped = braked && matches!(end, TurnEnd::Finished { .. });
-        let end = if stopped { TurnEnd::Cancelled } else { end };
+        // Some agents answer a cancelled prompt with an error that only says so.
+        let other = matches!(end, TurnEnd::Failed { failure: AgentFailure::Other, .. });
+        let aborted = was_cancelled && error.is_some() && other;
+        let end = if stopped || aborted { TurnEnd::Cancelled } else { end };
         let end = if let TurnEnd::Finished { text } = end {
             TurnEnd::Finished { text: last_words(text, words_from) }
         } else {
