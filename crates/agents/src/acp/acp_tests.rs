@@ -9,9 +9,13 @@ struct Talk {
 
 impl Talk {
     fn with(capabilities: &Value) -> Self {
+        Self::opened(&json!({"protocolVersion": 1, "agentCapabilities": capabilities}))
+    }
+
+    fn opened(initialized: &Value) -> Self {
         let mut talk = Self { acp: Acp::new("/w", None), io: Io::default() };
         talk.acp.open(&mut talk.io);
-        talk.says(&json!({"id": 1, "result": {"protocolVersion": 1, "agentCapabilities": capabilities}}));
+        talk.says(&json!({"id": 1, "result": initialized}));
         talk.says(&json!({"id": 2, "result": {"sessionId": "c1"}}));
         talk.acp.act(Act::Prompt("do it".to_owned()), &mut talk.io);
         talk.io = Io::default();
@@ -304,6 +308,17 @@ fn a_second_prompt_that_is_never_answered_is_answered_by_the_text_of_the_first()
     assert_eq!(events[2..], [AgentEvent::Answered { text }]);
     talk.says(&json!({"id": 4, "result": {"stopReason": "end_turn"}}));
     assert_eq!(talk.events(), [], "an answer that comes all the same is no news");
+}
+
+#[test]
+fn t2_an_agent_that_tells_of_its_tools_late_is_not_cancelled_where_a_second_prompt_is_known_to_join() {
+    let info = json!({"name": "codex-acp", "version": "0.16.0"});
+    let mut talk = Talk::opened(&json!({"protocolVersion": 1, "agentInfo": info}));
+    talk.asks();
+    assert_eq!(talk.written(), ["session/prompt"]);
+    talk.updates(&begins("t1"));
+    talk.updates(&tool("completed", "ok"));
+    assert_eq!(talk.written(), [""; 0]);
 }
 
 #[test]

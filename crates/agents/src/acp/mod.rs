@@ -1,7 +1,7 @@
 //! The Agent Client Protocol over standard input and output, from the client's side.
 //!
-//! Control is the same for every agent; what differs is known by capability, never by name: whether a second prompt
-//! reaches a running turn ([`Steer`]), whether old sessions can be loaded, whether usage is reported.
+//! Control is the same for every agent; what differs is known by capability: whether a second prompt reaches a running
+//! turn ([`Steer`]), whether old sessions can be loaded, whether usage is reported. By name only [`JOINING`].
 
 mod frame;
 mod update;
@@ -23,7 +23,8 @@ use frame::{Frame, RpcError};
 /// How a request can reach an agent that works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Steer {
-    /// A second prompt ends the running turn after its tool and is answered next.
+    /// A second prompt reaches the running turn after its tool: the turn ends and it is answered next, or the turn's own
+    /// text holds the answer.
     Supersede,
     /// The turn has to be cancelled, between two tools, before anything can be asked.
     CancelFirst,
@@ -38,6 +39,10 @@ enum Call {
     Turn,
     Ask,
 }
+
+/// Agents that are known to take a second prompt into the running turn, and do not say so, by the name that they give
+/// themselves. They begin a tool before they tell of it, so a cancel between two tools could break one.
+const JOINING: [&str; 1] = ["codex-acp"];
 
 /// The longest text of one turn that is kept.
 const KEPT_TEXT: usize = 1 << 20;
@@ -228,7 +233,8 @@ impl Acp {
         let caps = init.agent_capabilities;
         let meta = caps.meta.as_ref();
         let supersedes = meta.and_then(|m| m.get("segue.dev/steer")).is_some_and(|v| v == "supersede");
-        if supersedes {
+        let joins = init.agent_info.is_some_and(|info| JOINING.contains(&info.name.as_str()));
+        if supersedes || joins {
             self.steer = Steer::Supersede;
         }
         match self.load.take().filter(|_| caps.load_session) {

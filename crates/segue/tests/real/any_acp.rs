@@ -46,6 +46,7 @@ fn ten_steps_with_qwen_whose_gauge_is_the_usage_beside_its_words() {
         let world = World::of(&[("qwen", 30_000)], 10, ten_steps(30_000, 9_500));
         let run = world.run("qwen", &["--context-threshold", "78"]);
         assert_finished("qwen", "exact", "estimated", &world, &run);
+        assert!(run.warnings("agent_failed").is_empty(), "a cancel was taken for a failure\n{}", run.all());
         let gauge = Compared::new(&world, &run).assert_true(&run);
         say(&format!("gauge of qwen: {gauge}"));
     });
@@ -81,5 +82,39 @@ fn ten_steps_with_an_agent_that_tells_its_usage_too_late_are_done_on_an_estimate
         assert!(!run.warnings("usage_missing").is_empty(), "{}", run.all());
         let lower = run.of("gauge.read").iter().any(|l| l["ceiling"] == 48_000 && l["window"] == 60_000);
         assert!(lower, "the line was not drawn lower\n{}", run.all());
+    });
+}
+
+#[test]
+fn ten_slow_steps_with_codex_acp_are_each_run_once_and_none_is_cut_short() {
+    inside(400, || {
+        // A model that answers at once: the next tool begins about when the stage is reached.
+        let every = StepHabit { output_chars: 9_500, sleep_ms: 3_000, ..StepHabit::default() };
+        let persona = PersonaOptions { every, ..PersonaOptions::default() };
+        let script = ServerScript { window: 30_000, persona, ..ServerScript::default() };
+        let world = World::of(&[("codex-acp", 30_000)], 10, script);
+        let run = world.run("codex-acp", &["--context-threshold", "60"]);
+        assert_finished("codex-acp, 3 s each", "reported", "estimated", &world, &run);
+        let taken = run.of("checkpoint.taken");
+        assert!(taken.iter().any(|line| line["by"] == "agent"), "{}", run.all());
+    });
+}
+
+#[test]
+fn codex_acp_goes_on_in_the_same_conversation_after_a_checkpoint_in_the_middle_of_a_turn() {
+    inside(240, || {
+        let world = World::of(&[("codex-acp", 60_000)], 8, ten_steps(60_000, 3_000));
+        world.configure("[[stage]]\nat = \"22%\"\ndo = [\"checkpoint:full\"]\n");
+        let run = world.run("codex-acp", &[]);
+        run.ends("verified", 0);
+        world.assert_done_once(&run);
+        assert_eq!(run.of("session.started").len(), 1, "{}", run.all());
+        let taken = run.of("checkpoint.taken");
+        assert!(taken.iter().any(|line| line["by"] == "agent"), "{}", run.all());
+        say(&format!(
+            "codex-acp: {} checkpoints in one session, {:.1} s",
+            taken.len(),
+            run.took.as_secs_f64()
+        ));
     });
 }

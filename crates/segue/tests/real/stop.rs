@@ -90,3 +90,13 @@ fn stop_while_a_tool_runs_of_opencode_by_a_signal() {
         });
     });
 }
+
+#[test]
+fn stop_while_a_tool_runs_of_codex_acp_by_segue_stop() {
+    inside(240, || {
+        let world = World::of(&[("codex-acp", 100_000)], 6, one_long_step());
+        stopped_in(&world, "codex-acp", |world, _| {
+            assert_eq!(world.segue(&["stop"]).code, Some(0));
+        });
+    });
+}
