@@ -10,6 +10,7 @@
 mod tape {
     use std::path::{Path, PathBuf};
 
+    use segue_agents::acp::Acp;
     use segue_agents::claude::{self, Claude};
     use segue_agents::codex::{self, Codex};
     use segue_agents::opencode::{self, OpenCode};
@@ -76,6 +77,11 @@ mod tape {
             std::fs::write(self.path.with_extension("events.json"), text).unwrap();
         }
 
+        /// Whether it is an agent that segue knows nothing about but the protocol.
+        pub(crate) fn speaks_acp(&self) -> bool {
+            ["codex-acp", "qwen"].iter().any(|agent| self.name.starts_with(agent))
+        }
+
         fn adapter(&self) -> Box<dyn Adapter> {
             let option = |name: &str| self.notes["options"][name].as_str().map(str::to_owned);
             if self.name.starts_with("claude") {
@@ -96,6 +102,9 @@ mod tape {
                     bypass: true,
                     no_compaction: true,
                 }));
+            }
+            if self.speaks_acp() {
+                return Box::new(Acp::new("/work/tree", None));
             }
             Box::new(Codex::new(codex::Options {
                 cwd: "/work/tree".to_owned(),
@@ -303,6 +312,21 @@ fn the_gauge_is_what_the_server_counted_at_every_call() {
         }
     }
     assert!(calls >= 80, "only {calls} calls were compared");
+}
+
+#[test]
+fn what_an_agent_reports_without_naming_a_call_is_what_the_server_counted_for_one() {
+    let mut reports = 0;
+    for tape in tape::all().iter().filter(|tape| tape.speaks_acp()) {
+        let told = tape.play([&tape.bytes[..]]);
+        let reported = told.iter().filter(|e| e["type"] == "usage_read" && e["call"].is_null());
+        let mut counted = tape.truth.iter().filter(|t| t["thread"] == "main").map(|t| &t["occupancy"]);
+        for reading in reported {
+            assert!(counted.any(|occupancy| *occupancy == reading["total"]), "{}: {reading}", tape.name);
+            reports += 1;
+        }
+    }
+    assert!(reports >= 10, "only {reports} reports were compared");
 }
 
 #[test]
