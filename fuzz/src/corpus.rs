@@ -75,13 +75,12 @@ pub fn dictionary(words: &BTreeSet<Vec<u8>>) -> String {
 }
 
 fn recordings(target: &Target) -> io::Result<Vec<PathBuf>> {
-    if target.cassettes.is_empty() {
-        return Ok(Vec::new());
-    }
     let mut found = Vec::new();
     for folder in files(&root().join("crates/agents/cassettes"))? {
+        // `NAME-VERSION`; a name may have a dash in it.
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        if folder.is_dir() && name.starts_with(target.cassettes) {
+        let name = name.rsplit_once('-').map_or("", |(name, _)| name);
+        if folder.is_dir() && target.cassettes.contains(&name) {
             found.extend(files(&folder)?.into_iter().filter(|p| p.extension().is_some_and(|e| e == "jsonl")));
         }
     }

@@ -23,6 +23,7 @@ use segue_agents::claude::{self, Claude};
 use segue_agents::codex::{self, Codex, CodexExec};
 use segue_agents::command::Command;
 use segue_agents::gemini::{self, Gemini};
+use segue_agents::opencode::{self, OpenCode};
 
 /// One decoder.
 #[derive(Debug, Clone, Copy)]
@@ -30,8 +31,8 @@ pub struct Target {
     /// Its name on the command line.
     pub name: &'static str,
     how: How,
-    /// The folders of recordings that its seeds are made of, by the beginning of their names.
-    cassettes: &'static str,
+    /// The agents whose recordings its seeds are made of.
+    cassettes: &'static [&'static str],
     seeds: &'static [&'static str],
 }
 
@@ -57,25 +58,30 @@ impl Target {
 const fn adapter(
     name: &'static str,
     make: fn() -> Box<dyn Adapter>,
-    cassettes: &'static str,
+    cassettes: &'static [&'static str],
     seeds: &'static [&'static str],
 ) -> Target {
     Target { name, how: How::Adapter(make), cassettes, seeds }
 }
 
 const fn bytes(name: &'static str, check: fn(&[u8]), seeds: &'static [&'static str]) -> Target {
-    Target { name, how: How::Bytes(check), cassettes: "", seeds }
+    Target { name, how: How::Bytes(check), cassettes: &[], seeds }
 }
+
+/// The agents that are recorded as they speak ACP.
+const ACP: &[&str] = &["qwen", "codex-acp"];
 
 /// Every decoder. In the bytes of an adapter, a line that begins with `~` is one of the file that is read along.
 pub const TARGETS: &[Target] = &[
-    adapter("acp", || Box::new(Acp::new("/w", None)), "acp", seeds::ACP),
-    adapter("acp-load", || Box::new(Acp::new("/w", Some("old".to_owned()))), "acp", seeds::ACP),
-    adapter("claude", || Box::new(Claude::new(claude_options())), "claude", &[]),
-    adapter("codex", || Box::new(Codex::new(codex_options())), "codex", &[]),
-    adapter("codex-exec", || Box::new(CodexExec::new(None, false)), "exec", seeds::CODEX_EXEC),
-    adapter("gemini", || Box::new(Gemini::new(gemini_options())), "gemini", seeds::GEMINI),
-    adapter("command", || Box::new(Command::default()), "claude", &[]),
+    adapter("acp", || Box::new(Acp::new("/w", None)), ACP, seeds::ACP),
+    adapter("acp-load", || Box::new(Acp::new("/w", Some("old".to_owned()))), ACP, seeds::ACP),
+    adapter("claude", || Box::new(Claude::new(claude_options())), &["claude"], &[]),
+    adapter("codex", || Box::new(Codex::new(codex_options())), &["codex"], &[]),
+    adapter("codex-exec", || Box::new(CodexExec::new(None, false)), &[], seeds::CODEX_EXEC),
+    adapter("gemini", || Box::new(Gemini::new(gemini_options())), ACP, seeds::GEMINI),
+    adapter("opencode", || Box::new(OpenCode::new(opencode_options(None))), &["opencode"], &[]),
+    adapter("opencode-load", || Box::new(OpenCode::new(opencode_options(Some("old")))), &["opencode"], &[]),
+    adapter("command", || Box::new(Command::default()), &["claude"], &[]),
     bytes("lines", texts::lines, seeds::TEXTS),
     bytes("classify", texts::classify, seeds::ERRORS),
     bytes("checkpoint", texts::checkpoint, seeds::ANSWERS),
@@ -119,4 +125,8 @@ fn gemini_options() -> gemini::Options {
         bypass: false,
         brake: Some(gemini::Braked { home: "/w/home".to_owned(), settings: "{}".to_owned() }),
     }
+}
+
+fn opencode_options(resume: Option<&str>) -> opencode::Options {
+    opencode::Options { resume: resume.map(str::to_owned), model: None, bypass: false, no_compaction: true }
 }
