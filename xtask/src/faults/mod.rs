@@ -41,7 +41,13 @@ type Results = BTreeMap<String, Value>;
 
 /// Runs the cells that the words choose, then writes the page.
 pub(crate) fn faults(words: &[&str]) -> Outcome {
-    let chosen = choose(words)?;
+    let only_missing = words.contains(&"--missing");
+    let words: Vec<&str> = words.iter().copied().filter(|word| *word != "--missing").collect();
+    let mut chosen = choose(&words)?;
+    if only_missing {
+        let known = load();
+        chosen.retain(|cell| !known.contains_key(&cell.name()));
+    }
     shell::run("cargo", &["build", "--quiet", "--package", "segue"])?;
     let programs = match std::env::var_os("SEGUE_REAL_AGENTS") {
         Some(dir) => PathBuf::from(dir),
@@ -88,7 +94,10 @@ fn choose(words: &[&str]) -> Result<Vec<Cell>, Box<dyn std::error::Error>> {
             "--fault" => &mut faults,
             "--when" => &mut moments,
             _ => {
-                return Err(format!("{flag}: cargo xtask faults [--agent A,B] [--fault F] [--when W]").into());
+                return Err(format!(
+                    "{flag}: cargo xtask faults [--missing] [--agent A,B] [--fault F] [--when W]"
+                )
+                .into());
             }
         };
         let wanted: Vec<&str> = value.split(',').collect();
