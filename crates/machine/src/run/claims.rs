@@ -1,6 +1,6 @@
 //! What the run remembers, and what becomes of a verdict when the agent's words are not so.
 
-use super::{Phase, Run};
+use super::{CheckpointRef, Phase, Run};
 use crate::claims::{Finding, Judged};
 use crate::ledger::Origin;
 use crate::{Effect, GateResult, Outcome, Prompt, Verdict};
@@ -20,6 +20,14 @@ impl Run {
         let origin = Origin { checkpoint: Some(checkpoint.to_owned()), ..self.origin(session) };
         self.view.ledger.merge(judged, &origin);
         Self::tell_contradicted(judged, out);
+    }
+
+    /// Somebody goes on from a checkpoint of their choice: what was remembered then is what is known.
+    pub(super) fn adopt(&mut self, checkpoint: &CheckpointRef) {
+        if let Some(ledger) = &checkpoint.ledger {
+            self.view.ledger = (**ledger).clone();
+        }
+        self.view.checkpoint = Some(CheckpointRef { ledger: None, ..checkpoint.clone() });
     }
 
     pub(super) fn remember_note(&mut self, text: &str) {

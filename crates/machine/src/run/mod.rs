@@ -172,6 +172,7 @@ impl Run {
                     path: path.clone(),
                     session: *session,
                     by: *by,
+                    ledger: None,
                 });
                 self.checkpoint_taken(work, &mut out);
             }
@@ -194,7 +195,9 @@ impl Run {
         }
         self.view.spec = Some(Box::new(spec.clone()));
         self.view.started_at = self.now;
-        self.view.checkpoint.clone_from(&spec.from);
+        if let Some(from) = &spec.from {
+            self.adopt(from);
+        }
         self.view.ledger.rules(&spec.task.text);
         self.progress.base(spec.git.base_tree.as_deref(), spec.git.base.as_deref());
         self.set_deadline(out);

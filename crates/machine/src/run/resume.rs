@@ -51,7 +51,7 @@ impl Run {
 
     // Whoever goes back may have brought the files of that moment back too: only git knows what came after it.
     fn go_back(&mut self, at: &CheckpointRef, out: &mut Vec<Effect>) {
-        self.view.checkpoint = Some(at.clone());
+        self.adopt(at);
         self.view.tools_since.clear();
         self.view.outcome = None;
         (self.view.restarts, self.view.without_progress, self.view.round) = (0, 0, 0);

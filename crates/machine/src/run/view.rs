@@ -166,6 +166,9 @@ pub struct CheckpointRef {
     pub session: u32,
     /// Who wrote it.
     pub by: CheckpointBy,
+    /// What was remembered when it was taken, where somebody goes back to it or begins from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<Box<Ledger>>,
 }
 
 /// How much of a provider's allowance is used.

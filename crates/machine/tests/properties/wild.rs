@@ -53,7 +53,7 @@ pub(crate) fn spec(dice: &mut Dice, started_at: u64) -> RunSpec {
 
 pub(crate) fn checkpoint_ref(id: &str) -> CheckpointRef {
     let by = CheckpointBy::Agent;
-    CheckpointRef { id: id.to_owned(), path: String::new(), session: 1, by }
+    CheckpointRef { id: id.to_owned(), path: String::new(), session: 1, by, ledger: None }
 }
 
 fn agent(n: u32, dice: &mut Dice) -> AgentSpec {

@@ -16,6 +16,7 @@ fn view() -> View {
         path: ".segue/c1.md".into(),
         session: 1,
         by: CheckpointBy::Agent,
+        ledger: None,
     });
     view.notes = (1..=7).map(|i| Note { at: sample::START, session: 2, text: format!("note {i}") }).collect();
     view

@@ -5,6 +5,7 @@
 
 use schemars::JsonSchema;
 use segue_machine::claims::{self, ClaimKind, Judged};
+use segue_machine::ledger::Ledger;
 use segue_machine::{CheckpointBy, Claims, Depth, GateResult, GateWhen};
 use segue_redact::Redactor;
 use segue_report::Time;
@@ -155,6 +156,11 @@ impl From<&Judged> for ClaimEntry {
 }
 
 impl Document {
+    /// What the run remembered when it was taken; nothing that this version cannot read.
+    pub(crate) fn memory(&self) -> Option<Box<Ledger>> {
+        self.ledger.clone().and_then(|ledger| serde_json::from_value(ledger).ok())
+    }
+
     /// The same without secrets; how many there were is part of it.
     pub(crate) fn clean(self, redactor: &Redactor) -> Self {
         let Ok(mut value) = serde_json::to_value(&self) else { return self };

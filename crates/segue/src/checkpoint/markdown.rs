@@ -9,6 +9,8 @@ use super::document::{ClaimEntry, Document, Finding};
 
 /// How many items and file names a list shows.
 const LISTED: usize = 20;
+/// How much of what the run remembers is shown, in tokens.
+const LEDGER_TOKENS: usize = 4_000;
 /// How much of what a gate said is repeated.
 const TAIL: usize = 1_500;
 
@@ -38,6 +40,9 @@ pub(crate) fn page(document: &Document) -> String {
         ));
     }
     text.push_str(&format!("## Summary\n{}\n", document.summary.trim()));
+    if let Some(ledger) = document.memory().filter(|ledger| !ledger.is_empty()) {
+        text.push_str(&format!("\n# What the run remembers\n\n{}\n", ledger.render(LEDGER_TOKENS).text));
+    }
     text
 }
 

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use segue_machine::checkpoint::cut_chars;
 use segue_machine::claims::{Judged, count, strike};
+use segue_machine::ledger::{Ledger, Origin};
 use segue_machine::{Asked, CheckpointBy, CommitMode, Event, NextStep, WorkState};
 use segue_report::Time;
 
@@ -119,6 +120,15 @@ fn message_of(place: &Workplace, situation: &Situation, status: &str) -> String 
     message.replace("{run}", &place.run)
 }
 
+// As the run will remember it once it is told of this checkpoint.
+fn remembered(request: &Request, judged: &[Judged]) -> Ledger {
+    let situation = &request.situation;
+    let mut ledger = situation.ledger.clone();
+    let (session, agent, at) = (request.session, situation.agent.clone(), situation.at);
+    ledger.merge(judged, &Origin { checkpoint: Some(request.id.clone()), session, agent, at });
+    ledger
+}
+
 fn text_of(place: &Workplace, request: &Request, judged: &[Judged]) -> String {
     let max = request.situation.policy.max_chars.map_or(usize::MAX, |m| m as usize);
     let text = match &request.answer {
@@ -177,7 +187,7 @@ fn document(
         tree: work.tree.clone(),
         counts: count(judged),
         claims: judged.iter().map(ClaimEntry::from).collect(),
-        ledger: serde_json::to_value(&situation.ledger).ok(),
+        ledger: serde_json::to_value(remembered(request, judged)).ok(),
         redacted: 0,
         trouble: facts.and_then(|f| f.trouble.clone()).or_else(|| work.trouble.clone()),
         checksum: String::new(),

@@ -56,10 +56,10 @@ pub(super) fn adopt(document: Document, place: &Workplace) -> Result<CheckpointR
         tree: document.tree.clone().filter(|_| known),
         ..document
     };
-    let (id, by) = (adopted.id.clone(), adopted.by);
+    let (id, by, ledger) = (adopted.id.clone(), adopted.by, adopted.memory());
     let page = page(&adopted);
     let path = adopted.store(&place.forms.dir(place.store.workdir())?, &page)?;
-    Ok(CheckpointRef { id, path: place.store.shown(&path), session: 0, by })
+    Ok(CheckpointRef { id, path: place.store.shown(&path), session: 0, by, ledger })
 }
 
 /// The checkpoint that a run goes back to: one of this work tree, or a file of one of its runs.
@@ -100,13 +100,13 @@ pub(super) fn prepare(
         }
     }
     let dir = place.forms.dir(place.store.workdir())?;
-    let (session, by, id) = (document.session, document.by, document.id.clone());
+    let (session, by, id, ledger) = (document.session, document.by, document.id.clone(), document.memory());
     let mut path = Document::file(&dir, &id);
     if Document::read(&path).ok().as_ref() != Some(&document) {
         let page = page(&document);
         path = document.store(&dir, &page)?;
     }
-    Ok(CheckpointRef { id, path: place.store.shown(&path), session, by })
+    Ok(CheckpointRef { id, path: place.store.shown(&path), session, by, ledger })
 }
 
 fn say(text: &str) {

@@ -7,7 +7,8 @@ use crate::support::{World, pack, small, unpacked, until};
 
 /// A run that was stopped in its third session or later, with the ids of its checkpoints.
 fn stopped() -> (World, String, Vec<Value>) {
-    let script = Script { step_ms: 60, ..small() };
+    let remarks = vec!["## Key Decisions\n- Decided on the zeta codec for frame 7.".to_owned()];
+    let script = Script { step_ms: 60, remarks, ..small() };
     let world = World::new(14, script.clone());
     world.keep_conversations(script);
     let run = world.launch(&["run", "TASK.md", "--json"], "run");
@@ -39,6 +40,10 @@ fn a_new_run_goes_on_from_a_checkpoint_file_with_its_task_and_repeats_nothing() 
     let first = sessions.iter().rev().nth(done.of("session.started").len() - 1).unwrap();
     assert!(first[0].contains(text(last, "summary")), "{}", first[0]);
     assert!(first[0].contains(world.job.task_text().trim()), "{}", first[0]);
+    // Said once, in the first session of the other run: only its ledger has it.
+    assert!(!text(last, "summary").contains("zeta codec") && first[0].contains("zeta codec"), "{}", first[0]);
+    let page = world.segue(&["checkpoint", "show", "c0"]);
+    assert!(page.out.contains("What the run remembers") && page.out.contains("zeta codec"), "{}", page.out);
     let list = world.segue(&["checkpoint", "show", "c0", "--json"]).lines();
     assert_eq!((&list[0]["from"], &list[0]["run"]), (&last["id"], &done.run().into()));
     world.segue(&["checkpoint", "verify", "--all"]).exits(0);

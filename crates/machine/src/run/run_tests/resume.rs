@@ -302,8 +302,13 @@ fn a_person_can_go_back_to_an_older_checkpoint_whatever_was_in_flight() {
 fn a_run_that_begins_from_a_checkpoint_is_given_it_with_the_task() {
     let mut scene = Scenario::new("seamless").gates(1);
     let by = crate::CheckpointBy::Agent;
-    scene.spec.from =
-        Some(crate::CheckpointRef { id: "c-far".to_owned(), path: String::new(), session: 0, by });
+    scene.spec.from = Some(crate::CheckpointRef {
+        id: "c-far".to_owned(),
+        path: String::new(),
+        session: 0,
+        by,
+        ledger: None,
+    });
     let mut scene = scene.start();
     assert_eq!(continuations(&scene), [Some("c-far".to_owned())]);
     assert_eq!(scene.started()[0].1, SessionReason::First);

@@ -286,7 +286,8 @@ impl Scenario {
 
     pub(super) fn killed_and_resumed_at(&mut self, id: &str) -> &mut Self {
         let by = CheckpointBy::Agent;
-        let at = crate::CheckpointRef { id: id.to_owned(), path: String::new(), session: 1, by };
+        let at =
+            crate::CheckpointRef { id: id.to_owned(), path: String::new(), session: 1, by, ledger: None };
         self.killed();
         self.feed(Event::RunResumed { orphans: 1, spec: None, same_session: false, at: Some(at) })
     }
