@@ -131,7 +131,9 @@ fn load() -> Results {
 
 // What cannot be kept is in the page all the same.
 fn save(results: &Results) {
-    let _ = std::fs::write(file(), serde_json::to_string_pretty(results).unwrap_or_default());
+    let next = file().with_extension("next");
+    let text = serde_json::to_string_pretty(results).unwrap_or_default();
+    let _ = std::fs::write(&next, text).and_then(|()| std::fs::rename(&next, file()));
 }
 
 #[cfg(test)]
