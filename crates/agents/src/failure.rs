@@ -25,7 +25,12 @@ pub fn classify(message: &str, code: Option<&str>) -> TurnEnd {
     }
     // Providers say "exceeded your current quota" of a minute as well as of the money; the minute comes with a time.
     let spent = has("exceeded your current quota") && !has("retry after") && !has("retry in");
-    let failure = if has("overloaded") || status("529") || status("503") || has("service unavailable") {
+    let failure = if has("overloaded")
+        || has("at capacity")
+        || status("529")
+        || status("503")
+        || has("service unavailable")
+    {
         AgentFailure::Overloaded
     } else if has("insufficient_quota")
         || has("quota exceeded")
@@ -81,6 +86,7 @@ mod tests {
         for (message, failure) in [
             ("529 overloaded_error: Overloaded", AgentFailure::Overloaded),
             ("unexpected status 503 Service Unavailable: Our servers are busy", AgentFailure::Overloaded),
+            ("Selected model is at capacity. Please try a different model.", AgentFailure::Overloaded),
             ("429 rate_limit_error", AgentFailure::RateLimited),
             (
                 "last status: 429 Too Many Requests, request id: req_1a1e250378d00002",

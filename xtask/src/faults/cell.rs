@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::shell;
 
 /// Longer than this is a hang.
-const SECONDS: u32 = 300;
+const SECONDS: u32 = 600;
 /// Steps of the job.
 const STEPS: &str = "10";
 

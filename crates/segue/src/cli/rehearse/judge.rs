@@ -146,6 +146,12 @@ impl Judgement {
                 meant.replace('_', " ")
             ));
         }
+        // What the agent itself calls a rate limit cannot be told from one.
+        let as_told =
+            meant == "quota" && case.account.failures.iter().all(|failure| failure == "rate_limited");
+        if as_told {
+            return self.advice("the agent tells money that is spent as a rate limit");
+        }
         self.problem(format!(
             "segue took the fault for {}, not for {meant}",
             case.account.failures.join(", ")

@@ -30,6 +30,9 @@ use fault::Trouble;
 use judge::{Case, judge};
 use stage::Stage;
 
+/// How long the scripted model takes before it answers.
+const LATENCY_MS: u64 = 150;
+
 /// Less than this and an agent's own instructions fill the window.
 const LEAST_WINDOW: u64 = 20_000;
 /// Tools cut longer outputs; the model says the rest itself.
@@ -166,6 +169,8 @@ impl Plan {
             faults: self.trouble.iter().map(|trouble| trouble.fault(self.job.steps)).collect(),
             truth_log: Some(stage.beside("truth.jsonl")),
             key: Some(recipe::KEY.to_owned()),
+            // A model that answers at once would make races with the agent's next tool that no real one makes.
+            latency_ms: LATENCY_MS,
             ..ServerScript::default()
         }
     }
