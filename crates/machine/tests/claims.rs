@@ -1,8 +1,17 @@
 //! Lies and truths in many phrasings, as list items and in prose, with the tags of a checkpoint and without.
 
+#[path = "claims/honest_messages.rs"]
+mod honest_messages;
+#[path = "claims/honest_messages_later.rs"]
+mod honest_messages_later;
+#[path = "claims/lying_messages.rs"]
+mod lying_messages;
 #[path = "claims/phrasings.rs"]
 mod phrasings;
 
+use honest_messages::{MESSAGES, TREE};
+use honest_messages_later::LATER;
+use lying_messages::LIES;
 use phrasings::{FIRST, HONEST, Phrasings, SECOND};
 use segue_machine::claims::{Evidence, Finding, GateFact, Judged, claims, judge, strike};
 
@@ -159,4 +168,78 @@ fn code_blocks_quotations_and_remaining_tasks_are_no_claims() {
         assert!(!contradicted(&judged), "{judged:?}");
         assert_eq!(strike(answer, &judged), answer.trim());
     }
+}
+
+/// The evidence that is written in short before a message.
+fn world_of(told: &str) -> Evidence {
+    let mut world = Evidence {
+        git: true,
+        dirty: true,
+        root: Some("/home/dev/project".to_owned()),
+        tree: TREE.iter().map(|path| (*path).to_owned()).collect(),
+        ..Evidence::default()
+    };
+    for word in told.split_whitespace() {
+        let (sign, path) = word.split_at(1);
+        match (word, sign) {
+            ("green" | "red", _) => world.gates.push(gate(word == "green")),
+            ("committed", _) => {
+                world.dirty = false;
+                world.commits.push((format!("{HASH}d00000000000000000000000000000000"), SUBJECT.to_owned()));
+            }
+            (_, "!") => world.ignored.push(path.to_owned()),
+            (_, "+") => {
+                world.created.push(path.to_owned());
+                world.tree.push(path.to_owned());
+            }
+            (_, "~") => world.modified.push(path.to_owned()),
+            (_, "-") => {
+                world.deleted.push(path.to_owned());
+                world.tree.retain(|there| there != path);
+            }
+            _ => panic!("{told}: {word}"),
+        }
+    }
+    world
+}
+
+/// The messages of which something is contradicted.
+fn wronged(messages: &[(&str, &str)]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (told, message) in messages {
+        let mut judged = judge(claims(message), &world_of(told));
+        judged.retain(|j| j.finding == Finding::Contradicted);
+        if !judged.is_empty() {
+            wrong.push(format!("[{told}] {message}\n  => {judged:?}\n"));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn a_lie_among_true_sentences_is_found() {
+    let mut missed: Vec<String> = Vec::new();
+    for (told, message) in LIES {
+        let item = format!("## Completed Work\n- {message}\n");
+        let ways = [(*message).to_owned(), item];
+        let ways = &ways[..if message.contains('\n') { 1 } else { 2 }];
+        let caught = |way: &String| contradicted(&judge(claims(way), &world_of(told)));
+        missed.extend(ways.iter().filter(|way| !caught(way)).cloned());
+    }
+    println!("{} of {} lying messages missed", missed.len(), LIES.len());
+    assert!(missed.is_empty(), "{}", missed.join("\n---\n"));
+}
+
+#[test]
+fn honest_last_messages_are_never_contradicted() {
+    let wrong = wronged(MESSAGES);
+    println!("{} of {} honest messages contradicted", wrong.len(), MESSAGES.len());
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), MESSAGES.len(), wrong.join("\n"));
+}
+
+#[test]
+fn honest_messages_of_other_kinds_are_not_contradicted_either() {
+    let wrong = wronged(LATER);
+    println!("{} of {} honest messages contradicted", wrong.len(), LATER.len());
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), LATER.len(), wrong.join("\n"));
 }

@@ -97,53 +97,58 @@ fn subject(tokens: &[Token], about_checks: bool) -> Option<ClaimKind> {
     if whole || nothing || green || about_checks { pass(None, None) } else { None }
 }
 
+// Words before "tests" that do not name a part of them.
+const WHOLE: [&str; 43] = [
+    "zero",
+    "all",
+    "the",
+    "every",
+    "each",
+    "full",
+    "whole",
+    "entire",
+    "complete",
+    "existing",
+    "our",
+    "my",
+    "of",
+    "its",
+    "cargo",
+    "npm",
+    "project",
+    "project's",
+    "these",
+    "those",
+    "unit",
+    "regression",
+    "automated",
+    "failing",
+    "failed",
+    "broken",
+    "a",
+    "no",
+    "any",
+    "and",
+    "run",
+    "yarn",
+    "pnpm",
+    "go",
+    "make",
+    "test",
+    "tests",
+    "now",
+    "single",
+    "ran",
+    "that",
+    "this",
+    "python",
+];
+
+// Options of a test command that choose a part.
+const PARTS: [&str; 8] = ["--lib", "--bin", "--test", "-p", "--package", "-k", "--filter", "--doc"];
+
 // The part of the tests that is meant, when it is not all of them.
 fn part(tokens: &[Token], at: usize) -> Option<String> {
-    const WHOLE: [&str; 43] = [
-        "zero",
-        "all",
-        "the",
-        "every",
-        "each",
-        "full",
-        "whole",
-        "entire",
-        "complete",
-        "existing",
-        "our",
-        "my",
-        "of",
-        "its",
-        "cargo",
-        "npm",
-        "project",
-        "project's",
-        "these",
-        "those",
-        "unit",
-        "regression",
-        "automated",
-        "failing",
-        "failed",
-        "broken",
-        "a",
-        "no",
-        "any",
-        "and",
-        "run",
-        "yarn",
-        "pnpm",
-        "go",
-        "make",
-        "test",
-        "tests",
-        "now",
-        "single",
-        "ran",
-        "that",
-        "this",
-        "python",
-    ];
     let named =
         |t: &Token| matches!(t, Token::Word { low, .. } if low.contains("::") || low.starts_with("test_"));
     if let Some(Token::Word { low, .. }) = tokens.iter().find(|t| named(t)) {
@@ -151,6 +156,12 @@ fn part(tokens: &[Token], at: usize) -> Option<String> {
     }
     let single = tokens[at].is(&["test"])
         && tokens.get(at + 1).is_some_and(|t| matches!(t, Token::Word { code: true, .. }));
+    let option = |t: &&Token| {
+        t.low().len() > 2 && t.low().starts_with('-') && matches!(t, Token::Word { code: true, .. })
+    };
+    if let Some(part) = tokens[at..].iter().filter(option).find(|t| t.is(&PARTS)) {
+        return Some(part.low().to_owned());
+    }
     if single && !tokens.get(at + 1).is_some_and(|t| t.low().starts_with('-')) {
         let command = matches!(&tokens[at], Token::Word { code: true, .. });
         return if command { None } else { tokens.get(at + 1).map(|t| t.low().to_owned()) };
@@ -165,11 +176,20 @@ fn part(tokens: &[Token], at: usize) -> Option<String> {
     let after = tokens.get(at + 1).map_or("", Token::low);
     let of =
         matches!(after, "for" | "in" | "of" | "under").then(|| tokens.get(at + 2).map_or("", Token::low));
+    let far = |n: usize| tokens.get(at + n).map_or("", Token::low);
+    if matches!(after, "i" | "we") || (after == "that" && matches!(far(2), "i" | "we")) {
+        return Some("added".to_owned());
+    }
+    if of == Some("the")
+        && !["project", "repository", "suite", "workspace", "repo", "codebase", ""].contains(&far(3))
+    {
+        return Some(far(3).to_owned());
+    }
     of.filter(|o| !o.is_empty() && !["the", "this", "total", "all"].contains(o)).map(str::to_owned)
 }
 
 fn hedge_word(word: &str) -> bool {
-    let token = Token::Word { raw: word.to_owned(), low: word.to_owned(), code: false };
+    let token = Token::Word { raw: word.to_owned(), low: word.to_owned(), code: false, span: false };
     hedge(&[token], 0).is_some()
         || ["with", "so", "and", "then", "via", "but", "while", "where", "since", "have"].contains(&word)
 }

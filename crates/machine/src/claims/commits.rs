@@ -44,7 +44,13 @@ fn says(tokens: &[Token], at: usize) -> bool {
             let named =
                 hashed || next.is_some_and(|t| is_hash(t) || matches!(t, Token::Mark(':') | Token::Quote(_)));
             let infinitive = before.is_some_and(|t| t.is(&["to", "not", "please", "will"]));
-            !infinitive && (named || (!other && made()))
+            let one = before.is_some_and(|t| {
+                t.is(&[
+                    "a", "one", "two", "three", "git", "single", "separate", "new", "local", "small",
+                    "several",
+                ])
+            });
+            !infinitive && (named || (!other && one && made()))
         }
         _ => false,
     }
@@ -82,6 +88,10 @@ fn elsewhere(tokens: &[Token]) -> bool {
             "checkout",
             "based",
             "initial",
+            "ago",
+            "yesterday",
+            "blame",
+            "last",
         ])
     }) || tokens.windows(2).any(|w| {
         w[0].is(&["introduced", "broken", "broke", "caused", "since", "from"])

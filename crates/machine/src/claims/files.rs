@@ -3,23 +3,14 @@
 //! The words are walked once. A verb of change governs the paths after it, and in the passive those before it; the word
 //! before a path says whether it is what was changed ("wrote a.rs", "fixed it in a.rs") or only mentioned ("tests for a.rs").
 
+use super::clauses::{
+    Clause, clause, is_agent, is_subject, labels, lets_go, opens, reaches, relative, tells,
+};
 use super::paths::paths;
+use super::roles::{Role, is_value, looks, role};
 use super::verbs::{Form, Verb, verb};
 use super::words::{Hedge, Token, hedge, parts};
 use super::{Change, ClaimKind};
-
-/// How a path stands to the verb.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
-    /// It is what was changed.
-    Object,
-    /// The change was made in it.
-    Place,
-    /// Something came out of it.
-    Source,
-    /// It is only mentioned.
-    Mention,
-}
 
 #[derive(Debug, Clone, Copy)]
 struct Governs {
@@ -43,7 +34,11 @@ pub(super) fn files(tokens: &[Token], above: Above) -> Vec<ClaimKind> {
     if walk.found.is_empty() && !walk.doubted && (above.files.is_some() || (above.done && walk.plain_work()))
     {
         let change = above.files.unwrap_or(Change::Touched);
-        let named = walk.waiting.iter().chain(&walk.idle).filter(|(_, _, role)| *role != Role::Mention);
+        let named = walk
+            .waiting
+            .iter()
+            .chain(&walk.idle)
+            .filter(|(_, at, role)| *role != Role::Mention && opens(tokens, *at));
         walk.found = named.map(|(path, _, _)| (path.clone(), change)).collect();
     }
     let moved = walk.found.iter().any(|(_, c)| *c != Change::Deleted);
@@ -70,6 +65,11 @@ struct Walk<'t> {
     /// Something in the sentence is denied or put off.
     doubted: bool,
     moved: bool,
+    /// Where the clause begins, and whether it only explains.
+    start: usize,
+    side: bool,
+    /// Some verb of change was there.
+    worked: bool,
 }
 
 impl Walk<'_> {
@@ -77,19 +77,30 @@ impl Walk<'_> {
         let token = &self.tokens[at];
         let named = paths(token);
         if !named.is_empty() {
-            let role = self.role(at);
+            let role = role(self.tokens, at, self.last);
             self.last = Some((at, role));
+            if role == Role::Object && is_subject(self.tokens, at) {
+                self.governs = None;
+            }
             for path in named {
                 self.path(path, at, role);
             }
             return;
         }
+        self.cut(at);
         if parts(token) && self.hedge != Some(Hedge::If) || *token == Token::Mark(';') {
             self.hedge = None;
         }
-        if token.is(&["i", "we", "they"]) {
-            let (kept, idle) = self.waiting.drain(..).partition(|(_, _, role)| *role == Role::Place);
-            (self.waiting, self.idle) = (kept, idle);
+        if is_agent(token) {
+            let (kept, idle): (Vec<_>, Vec<_>) =
+                self.waiting.drain(..).partition(|(_, _, role)| *role == Role::Place);
+            self.waiting = kept;
+            self.idle.extend(idle);
+        }
+        if lets_go(self.tokens, at)
+            && let Some(governs) = &mut self.governs
+        {
+            governs.asserted = false;
         }
         if token.is(&["and", "or"]) && self.tokens.get(at + 1).is_some_and(|t| verb(t.low()).is_none()) {
             self.hedge = self.hedge.filter(|h| *h == Hedge::If);
@@ -100,16 +111,27 @@ impl Walk<'_> {
         }
         if let Some((verb, form)) = self.verb_at(at) {
             let governs = Governs { verb, asserted: self.asserted(at, verb, form) };
-            if governs.asserted || !self.only_a_noun(at, form) {
-                self.govern(governs);
+            let aside = form == Form::Past && !tells(self.tokens, at, self.start);
+            if governs.asserted || !(aside || self.only_a_noun(at, form)) {
+                self.govern(governs, at, form);
             }
         }
+    }
+
+    // A new clause begins without a verb; what waited for one waits no longer.
+    fn cut(&mut self, at: usize) {
+        let opened = self.side && self.start == 1;
+        let Some(new) = clause(self.tokens, at, self.side, opened) else { return };
+        self.side = new == Clause::Side;
+        self.start = at + usize::from(!is_agent(&self.tokens[at]));
+        self.governs = None;
+        self.idle.append(&mut self.waiting);
     }
 
     // "added error handling to a.rs", "made an update to a.rs": what was added, not what was done to the file.
     fn only_a_noun(&self, at: usize, form: Form) -> bool {
         let before = at.checked_sub(1).and_then(|b| self.tokens.get(b)).map_or("", Token::low);
-        let noun = matches!(form, Form::Ing | Form::Base | Form::Noun) && before != "to";
+        let noun = matches!(form, Form::Ing | Form::Base | Form::Noun | Form::Present) && before != "to";
         noun && self.hedge.is_none() && self.governs.is_some_and(|g| g.asserted)
     }
 
@@ -118,7 +140,18 @@ impl Walk<'_> {
         let phrase = match (token.low(), next) {
             ("got", "rid") => Some(Verb::Delete),
             ("set", "up") | ("put", "together" | "in") | ("filled", "in") => Some(Verb::Create),
-            ("in", "place") | ("now", "a" | "an") => Some(Verb::Exist),
+            ("now", "in") if at > 0 && self.tokens[at - 1].is(&["is", "are"]) => Some(Verb::Exist),
+            ("in", "place") => Some(Verb::Exist),
+            ("now", "a" | "an")
+                if self
+                    .tokens
+                    .get(self.start..at)
+                    .unwrap_or_default()
+                    .iter()
+                    .any(|t| t.is(&["there", "have"])) =>
+            {
+                Some(Verb::Exist)
+            }
             ("longer", "exists" | "exist" | "there") => Some(Verb::Delete),
             (
                 "new",
@@ -129,11 +162,10 @@ impl Walk<'_> {
             {
                 Some(Verb::Create)
             }
-            (
-                "now",
-                "lives" | "contains" | "holds" | "handles" | "supports" | "returns" | "have" | "exists"
-                | "resides" | "there" | "has",
-            ) => Some(Verb::Exist),
+            ("now", "lives" | "have" | "exists" | "resides" | "there") => Some(Verb::Exist),
+            ("now", does) if does.len() > 2 && does.ends_with('s') => {
+                return Some((Verb::Exist, Form::Present));
+            }
             ("exists" | "lives", "now") => Some(Verb::Exist),
             ("a" | "m" | "d", _)
                 if at == 0 && self.tokens.len() > 1 && !paths(&self.tokens[1]).is_empty() =>
@@ -143,17 +175,27 @@ impl Walk<'_> {
             }
             _ => None,
         };
-        phrase.map(|verb| (verb, Form::Past)).or_else(|| verb(token.low()))
+        let code = matches!(token, Token::Word { code: true, .. });
+        phrase.map(|verb| (verb, Form::Phrase)).or_else(|| verb(token.low()).filter(|_| !code))
     }
 
     fn asserted(&self, at: usize, verb: Verb, form: Form) -> bool {
-        if self.hedge.is_some() {
+        if self.hedge.is_some() || self.side {
             return false;
         }
         let before = at.checked_sub(1).and_then(|b| self.tokens.get(b)).map_or("", Token::low);
         let before_that = at.checked_sub(2).and_then(|b| self.tokens.get(b)).map_or("", Token::low);
         match form {
-            Form::Past => before != "to" && before != "being",
+            Form::Past => {
+                before != "to" && before != "being" && tells(self.tokens, at, self.start) && !self.old(at)
+            }
+            Form::Phrase => true,
+            Form::Present if verb == Verb::Exist => true,
+            Form::Present => {
+                at == 0
+                    || (self.above.done && !matches!(self.tokens[at - 1], Token::Word { .. }))
+                    || ["this", "change", "commit", "patch", "pr", "diff"].contains(&before)
+            }
             Form::Base if before == "to" => matches!(before_that, "managed" | "able" | "proceeded" | "on"),
             Form::Base => before == "did" || (self.above.done && at == 0 && !self.conditional()),
             Form::Ing => {
@@ -170,16 +212,42 @@ impl Walk<'_> {
         }
     }
 
+    // "was already bumped" is no work of this run, "I already bumped" is.
+    fn old(&self, at: usize) -> bool {
+        let clause = self.tokens.get(self.start..at).unwrap_or_default();
+        clause.iter().any(|t| t.is(&["already"])) && !clause.iter().any(is_agent)
+    }
+
     fn conditional(&self) -> bool {
         (0..self.tokens.len()).any(|at| hedge(self.tokens, at) == Some(Hedge::If))
     }
 
-    fn govern(&mut self, governs: Governs) {
+    fn govern(&mut self, governs: Governs, verb_at: usize, form: Form) {
+        self.worked = true;
+        for path in relative(self.tokens, verb_at) {
+            self.apply(governs, path, verb_at, Role::Place);
+        }
+        if form == Form::Present && !governs.asserted {
+            self.governs = Some(governs);
+            return;
+        }
         // "finished creating a.rs", "done: created a.rs": the later verb says what was done.
         for (path, at, role) in std::mem::take(&mut self.waiting) {
-            self.apply(governs, path, at, role);
+            if reaches(self.tokens, at, verb_at, self.start, role == Role::Place) {
+                let labels = labels(self.tokens, at, verb_at);
+                self.apply(
+                    governs,
+                    path,
+                    at,
+                    if labels && role == Role::Object { Role::Place } else { role },
+                );
+            } else {
+                self.idle.push((path, at, Role::Mention));
+            }
         }
-        self.governs = Some(governs);
+        // "a.rs now writes b.rs": only a.rs is said to be another.
+        let after = !(form == Form::Present && governs.verb == Verb::Exist);
+        self.governs = Some(Governs { asserted: governs.asserted && after, ..governs });
     }
 
     fn path(&mut self, path: String, at: usize, role: Role) {
@@ -192,7 +260,9 @@ impl Walk<'_> {
     fn apply(&mut self, governs: Governs, path: String, at: usize, role: Role) {
         let change = match (governs.verb, role) {
             (_, Role::Mention) => None,
+            (Verb::Change, Role::Place | Role::Source) if is_value(self.tokens, at) => None,
             (Verb::Create, Role::Source) | (Verb::Exist, Role::Source) => None,
+            (Verb::Create, Role::Object) if self.put_into(at) => None,
             (Verb::Create, Role::Object) => Some(Change::Created),
             (Verb::Change, Role::Object) => Some(Change::Modified),
             (Verb::Delete, Role::Object) => Some(Change::Deleted),
@@ -211,6 +281,20 @@ impl Walk<'_> {
         }
     }
 
+    // "added `dist/` to .gitignore": the words were added, not the folder.
+    fn put_into(&self, at: usize) -> bool {
+        let mut rest = self.tokens[at + 1..].iter();
+        let to = rest.find(|t| {
+            !(t.is(&["and"])
+                || **t == Token::Mark(',')
+                || !paths(t).is_empty()
+                || matches!(t, Token::Word { code: true, .. }))
+        });
+        let target = rest.find(|t| !t.is(&["the"]));
+        to.is_some_and(|t| t.is(&["to"]))
+            && target.is_some_and(|t| paths(t).iter().any(|p| !p.ends_with('/')))
+    }
+
     // "renamed a.rs to b.rs": a.rs is gone, if a path follows.
     fn has_target(&self, at: usize) -> bool {
         let rest = &self.tokens[at + 1..];
@@ -218,111 +302,8 @@ impl Walk<'_> {
         to.is_some_and(|to| rest[to..].iter().any(|t| paths(t).iter().any(|p| !p.ends_with('/'))))
     }
 
-    fn role(&self, at: usize) -> Role {
-        const LIGHT: [&str; 34] = [
-            "the",
-            "a",
-            "an",
-            "file",
-            "files",
-            "module",
-            "script",
-            "new",
-            "old",
-            "obsolete",
-            "both",
-            "also",
-            "following",
-            "my",
-            "our",
-            "its",
-            "document",
-            "test",
-            "config",
-            "unused",
-            "dead",
-            "entire",
-            "whole",
-            "existing",
-            "empty",
-            "missing",
-            "called",
-            "named",
-            "folder",
-            "directory",
-            "page",
-            "now",
-            "stale",
-            "tests",
-        ];
-        for back in (0..at).rev() {
-            let token = &self.tokens[back];
-            if !paths(token).is_empty() {
-                return self.last.filter(|(last, _)| *last == back).map_or(Role::Object, |(_, role)| role);
-            }
-            let joins =
-                token.is(&["and", "&", "plus", "or"]) || matches!(token, Token::Mark(',' | '(' | ')' | '|'));
-            if joins || token.is(&LIGHT) {
-                continue;
-            }
-            return match token.low() {
-                "in" | "into" | "inside" | "within" | "to" | "at" | "on" | "under" | "onto" | "across" => {
-                    Role::Place
-                }
-                "from" => Role::Source,
-                "of" if self.tokens[..back]
-                    .iter()
-                    .any(|t| matches!(verb(t.low()), Some((_, Form::Noun))) || t.is(&["rid"])) =>
-                {
-                    Role::Object
-                }
-                "for" | "with" | "by" | "via" | "using" | "per" | "of" | "like" | "than" | "against"
-                | "about" | "matching" | "following" | "see" | "calls" | "call" | "uses" | "use"
-                | "imports" | "import" | "based" | "not" | "without" | "except" | "unlike" | "through"
-                | "after" | "before" | "between" | "read" | "reads" | "branch" | "tag" | "that" | "match"
-                | "matches" | "mirrors" | "where" | "because" | "references" | "reference" | "loads" => {
-                    Role::Mention
-                }
-                _ => Role::Object,
-            };
-        }
-        Role::Object
-    }
-
     // A finished item without a verb of change, such as "a.rs: the parser", is about work unless it was only looking.
     fn plain_work(&self) -> bool {
-        const LOOKING: [&str; 30] = [
-            "read",
-            "reviewed",
-            "ran",
-            "checked",
-            "analysed",
-            "analyzed",
-            "investigated",
-            "looked",
-            "studied",
-            "explored",
-            "understood",
-            "found",
-            "verified",
-            "tested",
-            "confirmed",
-            "inspected",
-            "compared",
-            "opened",
-            "examined",
-            "searched",
-            "identified",
-            "discovered",
-            "located",
-            "run",
-            "listed",
-            "discussed",
-            "reproduced",
-            "decided",
-            "traced",
-            "know",
-        ];
-        self.governs.is_none() && !self.tokens.iter().any(|t| t.is(&LOOKING))
+        !self.worked && !looks(self.tokens)
     }
 }

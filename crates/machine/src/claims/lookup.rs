@@ -70,6 +70,9 @@ impl<'a> Lookup<'a> {
         if found.is_empty() {
             found = self.below(path);
         }
+        if found.is_empty() {
+            found = self.loosely(path);
+        }
         if found.is_empty() && self.ignored(path) { Meant::Ignored } else { Meant::Files(found) }
     }
 
@@ -93,6 +96,25 @@ impl<'a> Lookup<'a> {
             .min()
             .into_iter()
             .collect()
+    }
+
+    // "the README" is `README.md`, and `readme.md` too.
+    fn loosely(&self, path: &str) -> Vec<Became> {
+        let said = path.trim_end_matches('/').to_lowercase();
+        let hit = |file: &str| {
+            let file = file.to_lowercase();
+            let stem = file.rsplit_once('.').map_or(file.as_str(), |(stem, _)| stem);
+            let whole = file == said || name(&file) == said;
+            whole || (!said.contains('.') && !said.contains('/') && name(stem) == said)
+        };
+        let found: BTreeMap<&str, Became> = files(self.evidence).filter(|(file, _)| hit(file)).fold(
+            BTreeMap::new(),
+            |mut found, (file, became)| {
+                found.entry(file).or_insert(became);
+                found
+            },
+        );
+        found.into_values().collect()
     }
 
     fn ignored(&self, path: &str) -> bool {

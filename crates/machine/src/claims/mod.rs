@@ -4,6 +4,7 @@
 //! and [`strike`] takes what is not so out of the words. Nothing here looks at the world: evidence is handed in.
 
 mod checks;
+mod clauses;
 mod commits;
 mod evidence;
 mod files;
@@ -11,6 +12,7 @@ mod judge;
 mod lookup;
 mod paths;
 mod read;
+mod roles;
 mod section;
 mod strike;
 mod units;

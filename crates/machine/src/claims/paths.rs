@@ -26,8 +26,30 @@ const NAMES: [&str; 13] = [
     "rakefile",
     "procfile",
 ];
-const PRODUCTS: [&str; 8] =
-    ["node.js", "vue.js", "next.js", "three.js", "express.js", "react.js", "d3.js", "nuxt.js"];
+const PRODUCTS: [&str; 22] = [
+    "node.js",
+    "vue.js",
+    "next.js",
+    "three.js",
+    "express.js",
+    "react.js",
+    "d3.js",
+    "nuxt.js",
+    "chart.js",
+    "ember.js",
+    "backbone.js",
+    "moment.js",
+    "day.js",
+    "discord.js",
+    "alpine.js",
+    "angular.js",
+    "p5.js",
+    "electron.js",
+    "solid.js",
+    "socket.io",
+    "knex.js",
+    "babylon.js",
+];
 const FOLDERS: [&str; 16] = [
     "src", "crates", "tests", "test", "docs", "lib", "app", "bin", "pkg", "cmd", "internal", "examples",
     "scripts", "benches", "packages", "include",
@@ -35,7 +57,7 @@ const FOLDERS: [&str; 16] = [
 
 /// The paths that a word names: none, one, or several for `a/{b,c}.rs`.
 pub(super) fn paths(token: &Token) -> Vec<String> {
-    let Token::Word { raw, code, .. } = token else { return Vec::new() };
+    let Token::Word { raw, code, span: false, .. } = token else { return Vec::new() };
     let word = raw.trim_matches(['`', '"', '\'', '*', ',', ';', '(', ')']);
     let word = word.trim_end_matches(['.', ':', '!', '?']);
     expanded(without_line(word)).into_iter().filter(|p| is_path(p, *code)).collect()

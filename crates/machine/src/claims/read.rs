@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::checks::{Says, checks};
 use super::commits::commits;
 use super::files::{Above, files};
+use super::paths::paths;
 use super::section::{Section, section};
 use super::units::{Unit, units};
 use super::words::{Hedge, Token, beside_the_point, hedge, tokens};
@@ -16,12 +17,45 @@ pub fn claims(text: &str) -> Vec<Claim> {
     let text = parse(text).text;
     let mut found: Vec<Claim> = Vec::new();
     let mut titles = Titles::default();
+    // Where the claims of the sentence before begin.
+    let (mut before, mut taken_back) = (0, Vec::new());
     for unit in units(&text) {
+        let here = found.len();
+        match undone(&tokens(&unit.text)) {
+            Some(paths) if paths.is_empty() => keep_others(&mut found, before),
+            Some(paths) => taken_back.extend(paths),
+            None => {}
+        }
+        before = here.min(found.len());
         for kind in kinds(&unit, &mut titles) {
             found.push(Claim { kind, text: unit.text.clone(), section: unit.section().map(str::to_owned) });
         }
     }
+    let gone =
+        |claim: &Claim| matches!(&claim.kind, ClaimKind::File { path, .. } if taken_back.contains(path));
+    found.retain(|claim| !gone(claim));
     found
+}
+
+// What was said about files from `from` on was undone afterwards.
+fn keep_others(found: &mut Vec<Claim>, from: usize) {
+    let mut at = 0;
+    found.retain(|claim| {
+        at += 1;
+        at <= from || !matches!(claim.kind, ClaimKind::File { .. })
+    });
+}
+
+/// The files of which a sentence says that work on them was undone; none for "I reverted that".
+fn undone(tokens: &[Token]) -> Option<Vec<String>> {
+    let at = tokens.iter().position(|t| t.is(&["reverted", "undid", "reverting", "undone", "discarded"]))?;
+    if (0..at).any(|back| hedge(tokens, back).is_some()) {
+        return None;
+    }
+    let named: Vec<String> = tokens[at..].iter().flat_map(paths).collect();
+    let that =
+        tokens[at + 1..].iter().take(1).any(|t| t.is(&["it", "that", "this", "them", "those", "both"]));
+    (that || !named.is_empty()).then_some(named)
 }
 
 /// Every sentence of a text that is not code or quotation, as said.

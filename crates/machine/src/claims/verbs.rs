@@ -14,8 +14,12 @@ pub(super) enum Verb {
 /// The form of a verb.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// created, creates
+    /// created
     Past,
+    /// creates
+    Present,
+    /// Several words that say it, such as "got rid".
+    Phrase,
     /// create
     Base,
     /// creating
@@ -106,7 +110,7 @@ const IRREGULAR: [(&str, Verb, Form); 21] = [
     ("written", Verb::Create, Form::Past),
     ("write", Verb::Create, Form::Base),
     ("writing", Verb::Create, Form::Ing),
-    ("writes", Verb::Create, Form::Past),
+    ("writes", Verb::Create, Form::Present),
     ("built", Verb::Create, Form::Past),
     ("made", Verb::Create, Form::Past),
     ("rewrote", Verb::Change, Form::Past),
@@ -134,10 +138,10 @@ pub(super) fn verb(word: &str) -> Option<(Verb, Form)> {
     }
     let (stem, form) = if let Some(stem) = word.strip_suffix("ing") {
         (stem, Form::Ing)
-    } else if let Some(stem) =
-        word.strip_suffix("ed").or_else(|| word.strip_suffix("es")).or_else(|| word.strip_suffix('s'))
-    {
+    } else if let Some(stem) = word.strip_suffix("ed") {
         (stem, Form::Past)
+    } else if let Some(stem) = word.strip_suffix("es").or_else(|| word.strip_suffix('s')) {
+        (stem, Form::Present)
     } else {
         (word, Form::Base)
     };

@@ -11,6 +11,8 @@ pub(super) enum Token {
         low: String,
         /// Whether it was marked as code.
         code: bool,
+        /// Whether it is part of code of several words, such as a command.
+        span: bool,
     },
     /// A mark that parts a sentence.
     Mark(char),
@@ -56,11 +58,13 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         let inner = close.and_then(|close| rest[c.len_utf8()..].split_once(close));
         if let Some((inside, after)) = inner {
             if c == '`' {
-                inside.split_whitespace().for_each(|w| found.push(word(w, true)));
+                let names = inside.split_whitespace().all(|w| w.contains(['.', '/']));
+                let span = inside.trim().contains(char::is_whitespace) && !names;
+                inside.split_whitespace().for_each(|w| found.push(word(w, true, span)));
             } else if inside.trim().contains(char::is_whitespace) {
                 found.push(Token::Quote(inside.to_owned()));
             } else if !inside.trim().is_empty() {
-                found.push(word(inside.trim(), true));
+                found.push(word(inside.trim(), true, false));
             }
             rest = after;
         } else if c.is_whitespace() || close.is_some() {
@@ -92,7 +96,7 @@ fn plain(piece: &str, found: &mut Vec<Token>) {
     if matches!(inner, "-" | "–" | "—" | "+" | "*") {
         found.push(Token::Mark('—'));
     } else if !inner.is_empty() {
-        found.push(word(inner, false));
+        found.push(word(inner, false, false));
     }
     after.into_iter().rev().for_each(|c| push_mark(c, found));
 }
@@ -114,8 +118,8 @@ fn push_mark(c: char, found: &mut Vec<Token>) {
     }
 }
 
-fn word(raw: &str, code: bool) -> Token {
-    Token::Word { raw: raw.to_owned(), low: raw.to_lowercase().replace('’', "'"), code }
+fn word(raw: &str, code: bool, span: bool) -> Token {
+    Token::Word { raw: raw.to_owned(), low: raw.to_lowercase().replace('’', "'"), code, span }
 }
 
 const NOT: [&str; 22] = [
@@ -254,6 +258,14 @@ pub(super) fn beside_the_point(text: &str, tokens: &[Token]) -> bool {
             "hypothetically",
             "todo",
             "fixme",
+            "temporarily",
+            "ago",
+            "yesterday",
+            "blame",
+            "scratch",
+            "throwaway",
+            "considered",
+            "alternatively",
         ])
         || phrase(&[
             "already exist",
@@ -276,5 +288,14 @@ pub(super) fn beside_the_point(text: &str, tokens: &[Token]) -> bool {
             "instructions say",
             "backed out",
             "at some point",
+            "last week",
+            "last month",
+            "last year",
+            "removed that",
+            "deleted that",
+            "removed them",
+            "deleted them",
+            "no changes to",
+            "no change to",
         ])
 }
