@@ -386,3 +386,17 @@ fn an_error_in_answer_to_a_cancel_is_its_end_unless_it_says_that_something_else_
     talk.says(&error("Request was aborted."));
     assert!(matches!(talk.events()[0], AgentEvent::TurnEnded(TurnEnd::Failed { .. })));
 }
+
+#[test]
+fn t2_a_call_that_is_over_is_cancelled_only_after_its_tools() {
+    let mut talk = Talk::plain();
+    let mut words = says_words("");
+    words["_meta"] = json!({"usage": {"inputTokens": 20_000, "outputTokens": 9}});
+    talk.updates(&words);
+    talk.asks();
+    assert_eq!(talk.written(), [""; 0], "its tool is about to start");
+    talk.updates(&json!({"sessionUpdate": "tool_call", "toolCallId": "t1", "title": "step 5", "status": "in_progress"}));
+    assert_eq!(talk.written(), [""; 0]);
+    talk.updates(&json!({"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "completed"}));
+    assert_eq!(talk.written(), ["session/cancel"], "the next call is under way");
+}

@@ -66,6 +66,8 @@ pub struct Acp {
     text: String,
     /// Where in it the words after the last tool begin.
     words_from: usize,
+    /// The usage of a model call came, and none of its tools yet.
+    call_over: bool,
     unsaid: u64,
     /// A checkpoint request that waits for the running turn to end.
     waiting: Option<String>,
@@ -95,6 +97,7 @@ impl Acp {
             tools: BTreeMap::new(),
             text: String::new(),
             words_from: 0,
+            call_over: false,
             unsaid: 0,
             waiting: None,
             cancel_sent: false,
@@ -118,6 +121,7 @@ impl Acp {
     }
 
     fn prompt(&mut self, call: Call, text: &str, io: &mut Io) {
+        self.call_over = false;
         let text = match self.note.take() {
             Some(note) => format!("{note}\n\n{text}"),
             None => text.to_owned(),
@@ -149,7 +153,8 @@ impl Acp {
             return self.prompt(Call::Ask, &text, io);
         }
         self.waiting = Some(text);
-        if self.tools.is_empty() && !self.has_brake {
+        // A call that is over is about to start its tools: a cancel now would cut the first of them.
+        if self.tools.is_empty() && !self.has_brake && !self.call_over {
             self.cancel(io);
         }
     }

@@ -78,6 +78,7 @@ impl Acp {
             call: Some(format!("call {}", self.metered)),
             ..Reading::exact(input - cached, cached, 0, output)
         };
+        self.call_over = true;
         io.events.push(AgentEvent::UsageRead(reading));
     }
 
@@ -128,6 +129,7 @@ impl Acp {
     }
 
     fn start_tool(&mut self, id: &str, title: &str, io: &mut Io) {
+        self.call_over = false;
         let new = self.tools.insert(id.to_owned(), title.to_owned()).is_none();
         if new {
             self.tool_breaks_text();
