@@ -168,9 +168,11 @@ fn camel(item: &Value) -> Value {
         "web_search" => "webSearch",
         other => other,
     };
-    let mut item = item.clone();
-    item["type"] = Value::String(kind.to_owned());
-    item
+    let mut named = item.clone();
+    if let Some(fields) = named.as_object_mut() {
+        fields.insert("type".to_owned(), Value::String(kind.to_owned()));
+    }
+    named
 }
 
 #[cfg(test)]

@@ -46,11 +46,13 @@ pub(super) fn answer(conversation: &Conversation) -> Option<Answer> {
 // A question whose answer must have a given shape: a title, who speaks next, which model is to answer.
 fn shaped(schema: &Value) -> Answer {
     let mut value = shape::fill(schema);
-    if schema["properties"]["title"].is_null() {
-        return Answer::words(Thread::Side, Kind::Check, value.to_string());
+    match value.as_object_mut() {
+        Some(fields) if !schema["properties"]["title"].is_null() => {
+            fields.insert("title".to_owned(), TITLE.into());
+            Answer::words(Thread::Side, Kind::Title, value.to_string())
+        }
+        _ => Answer::words(Thread::Side, Kind::Check, value.to_string()),
     }
-    value["title"] = TITLE.into();
-    Answer::words(Thread::Side, Kind::Title, value.to_string())
 }
 
 // The same question, where the CLI offers one tool only, to answer with.
