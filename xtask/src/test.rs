@@ -10,5 +10,5 @@ pub(crate) fn test() -> Outcome {
     generate::generate(true)?;
     fuzz::short()?;
     let real = agents::install()?;
-    shell::run_with(&[("SEGUE_REAL_AGENTS", &real)], "cargo", &["test", "--workspace"])
+    shell::run_with(&[("SEGUE_REAL_AGENTS", &real)], "cargo", &["test", "--workspace", "--no-fail-fast"])
 }
