@@ -400,3 +400,14 @@ fn t2_a_call_that_is_over_is_cancelled_only_after_its_tools() {
     talk.updates(&json!({"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "completed"}));
     assert_eq!(talk.written(), ["session/cancel"], "the next call is under way");
 }
+
+#[test]
+fn t2_an_answer_that_is_coming_in_is_not_cancelled_for_it_may_start_a_tool() {
+    let mut talk = Talk::plain();
+    talk.updates(&says_words("Step 5 is next."));
+    talk.asks();
+    assert_eq!(talk.written(), [""; 0], "its tool may be about to start");
+    talk.updates(&json!({"sessionUpdate": "tool_call", "toolCallId": "t1", "title": "step 5", "status": "in_progress"}));
+    talk.updates(&json!({"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "completed"}));
+    assert_eq!(talk.written(), ["session/cancel"], "the next call is under way");
+}

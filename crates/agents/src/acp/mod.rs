@@ -66,8 +66,8 @@ pub struct Acp {
     text: String,
     /// Where in it the words after the last tool begin.
     words_from: usize,
-    /// The usage of a model call came, and none of its tools yet.
-    call_over: bool,
+    /// Words or the usage of a model call came, and none of its tools yet.
+    mid_call: bool,
     unsaid: u64,
     /// A checkpoint request that waits for the running turn to end.
     waiting: Option<String>,
@@ -97,7 +97,7 @@ impl Acp {
             tools: BTreeMap::new(),
             text: String::new(),
             words_from: 0,
-            call_over: false,
+            mid_call: false,
             unsaid: 0,
             waiting: None,
             cancel_sent: false,
@@ -121,7 +121,7 @@ impl Acp {
     }
 
     fn prompt(&mut self, call: Call, text: &str, io: &mut Io) {
-        self.call_over = false;
+        self.mid_call = false;
         let text = match self.note.take() {
             Some(note) => format!("{note}\n\n{text}"),
             None => text.to_owned(),
@@ -153,8 +153,8 @@ impl Acp {
             return self.prompt(Call::Ask, &text, io);
         }
         self.waiting = Some(text);
-        // A call that is over is about to start its tools: a cancel now would cut the first of them.
-        if self.tools.is_empty() && !self.has_brake && !self.call_over {
+        // A call whose answer is coming in may start its tools at any moment: a cancel now could cut the first of them.
+        if self.tools.is_empty() && !self.has_brake && !self.mid_call {
             self.cancel(io);
         }
     }

@@ -78,7 +78,7 @@ impl Acp {
             call: Some(format!("call {}", self.metered)),
             ..Reading::exact(input - cached, cached, 0, output)
         };
-        self.call_over = true;
+        self.mid_call = true;
         io.events.push(AgentEvent::UsageRead(reading));
     }
 
@@ -86,6 +86,7 @@ impl Acp {
         self.call_usage(&chunk.meta, io);
         let ContentBlock::Text(text) = &chunk.content else { return };
         self.unsaid += text.text.chars().count() as u64;
+        self.mid_call |= !text.text.is_empty();
         if aloud {
             self.text.push_str(&text.text);
             if self.text.len() > 2 * KEPT_TEXT {
@@ -129,7 +130,7 @@ impl Acp {
     }
 
     fn start_tool(&mut self, id: &str, title: &str, io: &mut Io) {
-        self.call_over = false;
+        self.mid_call = false;
         let new = self.tools.insert(id.to_owned(), title.to_owned()).is_none();
         if new {
             self.tool_breaks_text();

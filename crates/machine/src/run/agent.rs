@@ -17,6 +17,7 @@ impl Run {
             AgentEvent::TextSaid { chars } => {
                 self.spoke = true;
                 self.add_chars(*chars);
+                self.hear_out(out);
                 self.check_stages(out);
             }
             AgentEvent::ToolStarted { tool, title } => {

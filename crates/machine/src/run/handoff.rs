@@ -24,7 +24,7 @@ impl Run {
         if let Some(at) = deadline {
             out.push(Effect::SetTimer { timer: Timer::Ask, at });
         }
-        self.ask = Some(Pending { asked, then, tool_over: false, answering: false });
+        self.ask = Some(Pending { asked, then, tool_over: false, answering: false, since: self.now });
     }
 
     /// Has segue write the checkpoint, with the agent's answer when there is one.
@@ -86,6 +86,18 @@ impl Run {
         if let Some(ask) = self.ask.as_mut().filter(|ask| !ask.tool_over) {
             ask.tool_over = true;
             out.push(Effect::SetTimer { timer: Timer::Ask, at });
+        }
+    }
+
+    /// The agent is in the middle of an answer: some cannot be asked before it is over, so the time begins anew with its
+    /// words, within reason.
+    pub(super) fn hear_out(&self, out: &mut Vec<Effect>) {
+        const MOST_TIMES: u64 = 10;
+        let Some(ask) = self.ask.as_ref().filter(|ask| !ask.tool_over && !ask.answering) else { return };
+        let idle = self.view.session.as_ref().is_some_and(|s| s.tools.is_empty());
+        let most = self.limits().ask_timeout_ms.saturating_mul(MOST_TIMES);
+        if idle && self.now.saturating_sub(ask.since) < most {
+            out.push(Effect::SetTimer { timer: Timer::Ask, at: self.ask_deadline() });
         }
     }
 

@@ -98,6 +98,7 @@ struct Pending {
     tool_over: bool,
     /// The agent has stopped its work: what it does from here on is its answer.
     answering: bool,
+    since: Millis,
 }
 
 /// What follows a checkpoint.

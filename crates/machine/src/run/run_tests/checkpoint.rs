@@ -57,6 +57,20 @@ fn c2_a_tool_that_begins_before_the_request_arrives_holds_the_time_and_later_one
 }
 
 #[test]
+fn c2_an_agent_in_the_middle_of_its_words_is_heard_out_within_reason() {
+    let mut scene = Scenario::new("seamless").reply(Reply::Silent).start();
+    scene.usage(50_000).usage(91_000);
+    for _ in 0..9 {
+        scene.wait(29_000).says(AgentEvent::TextSaid { chars: 10 });
+    }
+    assert_eq!(scene.timer(Timer::Ask), Some(START + 9 * 29_000 + 30_000));
+    for _ in 0..9 {
+        scene.wait(29_000).says(AgentEvent::TextSaid { chars: 10 });
+    }
+    assert_eq!(scene.count("take"), 1, "words without end are no answer");
+}
+
+#[test]
 fn c2_the_time_to_answer_never_ends_after_the_runs_deadline() {
     let mut scene =
         Scenario::new("seamless").reply(Reply::Silent).spec(|s| s.limits.deadline_ms = Some(60_000)).start();
