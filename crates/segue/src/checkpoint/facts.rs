@@ -12,7 +12,7 @@ use segue_redact::Redactor;
 
 use crate::checkpoint::document::Tokens;
 use crate::config::Forms;
-use crate::git::{Facts, Repo};
+use crate::git::{Facts, Repo, Snapshot};
 use crate::keep::Found;
 use crate::private::Private;
 use crate::prompt::{PromptError, Prompts};
@@ -125,6 +125,12 @@ impl Workplace {
     /// The repository now, against the start of the run.
     pub(crate) fn facts(&self, git: &GitSpec) -> Option<Facts> {
         self.repo.as_ref().map(|repo| repo.facts(git.base.as_deref(), git.base_tree.as_deref()))
+    }
+
+    /// The same for a work tree that has just been saved.
+    pub(crate) fn facts_of(&self, saved: &Snapshot, git: &GitSpec) -> Option<Facts> {
+        let (base, tree) = (git.base.as_deref(), git.base_tree.as_deref());
+        self.repo.as_ref().map(|repo| repo.facts_of(saved, base, tree))
     }
 
     /// The facts in words, for a prompt or a person.

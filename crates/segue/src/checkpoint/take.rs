@@ -14,7 +14,7 @@ use crate::checkpoint::facts::commit_lines;
 use crate::checkpoint::words::account;
 use crate::checkpoint::{CheckpointError, Document, Situation, Workplace};
 use crate::checkpoint::{gather, markdown};
-use crate::git::{Facts, SnapshotRequest};
+use crate::git::{Facts, Snapshot, SnapshotRequest};
 
 /// What is to be put down.
 #[derive(Debug)]
@@ -33,8 +33,11 @@ pub(crate) fn take(place: &Workplace, mut request: Request) -> Result<Vec<Event>
     let began = Instant::now();
     // The snapshot comes first: whatever follows, the work is safe. A commit comes last: it would make "I committed it"
     // true for an agent that did not.
-    let mut work = save(place, &request.situation, &request.id, false, "in progress");
-    let mut facts = place.facts(&request.situation.git);
+    let (mut work, saved) = snapshot(place, &request.situation, &request.id);
+    let mut facts = match saved {
+        Some(saved) => place.facts_of(&saved, &request.situation.git),
+        None => place.facts(&request.situation.git),
+    };
     let answer = request.answer.clone().unwrap_or_default();
     let judgement = judge_words(place, &mut request.situation, &answer, facts.as_ref());
     if request.commit && commit(place, &request.situation, &mut work, "in progress") {
@@ -72,29 +75,40 @@ pub(crate) fn save(
     on_branch: bool,
     status: &str,
 ) -> WorkState {
-    let mut work = WorkState::default();
-    let Some(repo) = &place.repo else { return work };
-    let mut troubles: Vec<String> = Vec::new();
-    if situation.git.commit != CommitMode::Never {
-        let message = format!("segue: {label} of run {}", place.run);
-        let request = SnapshotRequest { run: &place.run, label, parent: None, message: &message };
-        match repo.snapshot(&request) {
-            Ok(snapshot) => {
-                troubles.extend(snapshot.skipped.iter().map(|(path, bytes)| {
-                    format!("{path} is too large for a snapshot ({bytes} bytes) and is only in the work tree")
-                }));
-                work.tree = Some(snapshot.tree);
-                work.snapshot = Some(snapshot.reference);
-            }
-            Err(error) => troubles.push(error.to_string()),
-        }
-    }
-    work.head = repo.head();
-    work.trouble = (!troubles.is_empty()).then(|| troubles.join("; "));
-    if on_branch {
+    let (mut work, _) = snapshot(place, situation, label);
+    if on_branch && place.repo.is_some() {
         commit(place, situation, &mut work, status);
     }
     work
+}
+
+// The work tree under a reference of its own, unless nothing is to be written to git.
+fn snapshot(place: &Workplace, situation: &Situation, label: &str) -> (WorkState, Option<Snapshot>) {
+    let mut work = WorkState::default();
+    let Some(repo) = &place.repo else { return (work, None) };
+    if situation.git.commit == CommitMode::Never {
+        work.head = repo.head();
+        return (work, None);
+    }
+    let message = format!("segue: {label} of run {}", place.run);
+    let request = SnapshotRequest { run: &place.run, label, parent: None, message: &message };
+    match repo.snapshot(&request) {
+        Ok(saved) => {
+            let too_large = saved.skipped.iter().map(|(path, bytes)| {
+                format!("{path} is too large for a snapshot ({bytes} bytes) and is only in the work tree")
+            });
+            work.trouble = too_large.reduce(|all, one| format!("{all}; {one}"));
+            work.tree = Some(saved.tree.clone());
+            work.snapshot = Some(saved.reference.clone());
+            work.head.clone_from(&saved.head);
+            (work, Some(saved))
+        }
+        Err(error) => {
+            work.trouble = Some(error.to_string());
+            work.head = repo.head();
+            (work, None)
+        }
+    }
 }
 
 // Whether there is a new commit on the branch.

@@ -5,7 +5,7 @@
 use std::thread;
 
 use super::call;
-use super::{GitError, Repo};
+use super::{GitError, Repo, Snapshot};
 
 /// How many commits are listed; the rest are counted.
 const LISTED: usize = 50;
@@ -41,29 +41,58 @@ impl Repo {
     /// Compares the repository with what it was at the base; without a base tree the base commit or HEAD is taken.
     pub(crate) fn facts(&self, base_commit: Option<&str>, base_tree: Option<&str>) -> Facts {
         let mut facts = Facts::default();
-        let placed = self.place(&mut facts);
+        let placed = self.resolve("HEAD^{commit}").map(|head| facts.head = head);
+        let staged = self.stage().map(|staged| {
+            facts.tree = Some(staged.tree);
+            (facts.skipped, facts.trouble) = (staged.skipped, staged.trouble);
+        });
+        self.compare(facts, [placed, staged], base_commit, base_tree)
+    }
+
+    /// The same for a work tree that has just been saved and need not be looked at again.
+    pub(crate) fn facts_of(
+        &self,
+        saved: &Snapshot,
+        base_commit: Option<&str>,
+        base_tree: Option<&str>,
+    ) -> Facts {
+        let facts = Facts {
+            head: saved.head.clone(),
+            tree: Some(saved.tree.clone()),
+            skipped: saved.skipped.clone(),
+            trouble: saved.trouble.clone(),
+            ..Facts::default()
+        };
+        self.compare(facts, [Ok(()), Ok(())], base_commit, base_tree)
+    }
+
+    fn compare(
+        &self,
+        mut facts: Facts,
+        before: [Result<(), GitError>; 2],
+        base_commit: Option<&str>,
+        base_tree: Option<&str>,
+    ) -> Facts {
         let (head, mut log) = (facts.head.clone(), Facts::default());
-        let (listed, changed) = thread::scope(|scope| {
+        let (branch, listed, changed) = thread::scope(|scope| {
+            let branch = scope.spawn(|| self.branch());
             let listed = scope.spawn(|| self.commits(&mut log, head.as_deref(), base_commit));
             let changed = self.changes(&mut facts, base_commit, base_tree);
-            (listed.join().unwrap_or(Ok(())), changed)
+            (branch.join().unwrap_or(Ok(None)), listed.join().unwrap_or(Ok(())), changed)
         });
         (facts.commits, facts.commit_count) = (log.commits, log.commit_count);
-        let steps = [placed, listed, changed];
+        let placed = branch.map(|branch| facts.branch = branch);
+        let steps = before.into_iter().chain([placed, listed, changed]);
         let mut troubles: Vec<String> =
-            steps.into_iter().filter_map(Result::err).map(|error| error.to_string()).collect();
+            steps.filter_map(Result::err).map(|error| error.to_string()).collect();
         troubles.extend(facts.trouble.take());
         facts.trouble = (!troubles.is_empty()).then(|| troubles.join("; "));
         facts
     }
 
-    fn place(&self, facts: &mut Facts) -> Result<(), GitError> {
-        facts.head = self.resolve("HEAD^{commit}")?;
+    fn branch(&self) -> Result<Option<String>, GitError> {
         let answer = self.call(&["symbolic-ref", "--quiet", "--short", "HEAD"]).ask()?;
-        if answer.status.success() {
-            facts.branch = Some(call::text(&answer.out).trim().to_owned());
-        }
-        Ok(())
+        Ok(answer.status.success().then(|| call::text(&answer.out).trim().to_owned()))
     }
 
     fn commits(&self, facts: &mut Facts, head: Option<&str>, base: Option<&str>) -> Result<(), GitError> {
@@ -91,19 +120,16 @@ impl Repo {
         base_commit: Option<&str>,
         base_tree: Option<&str>,
     ) -> Result<(), GitError> {
-        let staged = self.stage()?;
-        facts.skipped = staged.skipped;
-        facts.trouble = staged.trouble;
-        facts.tree = Some(staged.tree.clone());
+        let Some(tree) = facts.tree.clone() else { return Ok(()) };
         let base = match base_tree.or(base_commit).or(facts.head.as_deref()) {
             Some(base) => base.to_owned(),
             None => self.call(&["mktree"]).line()?,
         };
-        if base == staged.tree {
+        if base == tree {
             return Ok(());
         }
         let diff = |args: &[&str]| {
-            let args = [&["diff-tree", "-r", "--no-renames", "--no-ext-diff"], args, &[&base, &staged.tree]];
+            let args = [&["diff-tree", "-r", "--no-renames", "--no-ext-diff"], args, &[&base, &tree]];
             self.long_call(&args.concat())
         };
         // The size takes the reading of every changed file; the names must not wait for it, nor go with it.

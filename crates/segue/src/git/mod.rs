@@ -19,7 +19,7 @@ use thiserror::Error;
 use call::Call;
 
 pub(crate) use facts::Facts;
-pub(crate) use snapshot::SnapshotRequest;
+pub(crate) use snapshot::{Snapshot, SnapshotRequest};
 
 /// How long one call of git may take; those that read every file or run hooks get a multiple of it.
 const PATIENCE: Duration = Duration::from_secs(10);

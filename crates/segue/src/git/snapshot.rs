@@ -32,6 +32,8 @@ pub(crate) struct Snapshot {
     pub(crate) tree: String,
     /// The hash of its commit.
     pub(crate) commit: String,
+    /// The commit that was checked out then; `None` before the first one.
+    pub(crate) head: Option<String>,
     /// The full name of the reference that keeps it.
     pub(crate) reference: String,
     /// New files that were left out for their size.
@@ -44,15 +46,15 @@ impl Repo {
     /// Saves the work tree, with new files; the user's index, branch and files stay as they are.
     pub(crate) fn snapshot(&self, request: &SnapshotRequest<'_>) -> Result<Snapshot, GitError> {
         let reference = reference(request.run, request.label);
-        let (head, staged) = thread::scope(|scope| {
+        let (head, earlier, staged) = thread::scope(|scope| {
             let head = scope.spawn(|| self.head());
+            let earlier = scope.spawn(|| self.resolve(&reference));
             let staged = self.stage();
-            (head.join().unwrap_or_default(), staged)
+            (head.join().unwrap_or_default(), earlier.join(), staged)
         });
-        let staged = staged?;
-        let earlier = self.resolve(&reference)?;
+        let (staged, earlier) = (staged?, earlier.unwrap_or_else(|_| self.resolve(&reference))?);
         // A snapshot of the same name stays reachable as a parent, so nothing that was saved is ever lost.
-        let parents = [head, request.parent.map(str::to_owned), earlier.clone()];
+        let parents = [head.clone(), request.parent.map(str::to_owned), earlier.clone()];
         let commit = self.commit_tree(&staged.tree, parents.into_iter().flatten(), request.message)?;
         // An empty old value means that the reference must not exist.
         let old = earlier.unwrap_or_default();
@@ -60,6 +62,7 @@ impl Repo {
         Ok(Snapshot {
             tree: staged.tree,
             commit,
+            head,
             reference,
             skipped: staged.skipped,
             trouble: staged.trouble,
