@@ -119,7 +119,7 @@ async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Re
     Ok(exit)
 }
 
-fn keep(mut reader: impl Read, mut kept: Kept) {
+fn keep(mut reader: impl Read, kept: Kept) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(read) = reader.read(&mut buffer) {
         if read == 0 {

@@ -2,8 +2,8 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use segue_redact::{Lines, Redactor};
@@ -49,9 +49,19 @@ impl<R: AsyncRead + Unpin> Keeping<R> {
     }
 }
 
-/// A file of a program's output.
+// Whoever else holds the file may do so for longer than the stream lasts.
+impl<R> Drop for Keeping<R> {
+    fn drop(&mut self) {
+        self.kept.finish();
+    }
+}
+
+/// A file of a program's output; a clone is the same file.
+#[derive(Debug, Clone)]
+pub(crate) struct Kept(Arc<Mutex<Open>>);
+
 #[derive(Debug)]
-pub(crate) struct Kept {
+struct Open {
     file: File,
     lines: Lines,
     clean: Vec<u8>,
@@ -74,32 +84,47 @@ impl Kept {
     /// Output that goes to the end of a file.
     pub(crate) fn new(file: File, redactor: &Redactor, found: &Found) -> Self {
         let lines = Lines::new(redactor.clone());
-        Self { file, lines, clean: Vec::new(), found: found.clone(), counted: 0 }
+        let open = Open { file, lines, clean: Vec::new(), found: found.clone(), counted: 0 };
+        Self(Arc::new(Mutex::new(open)))
     }
 
     /// More output. What cannot be kept is no reason to stop listening.
-    pub(crate) fn add(&mut self, bytes: &[u8]) {
-        self.lines.push(bytes, &mut self.clean);
-        self.write();
+    pub(crate) fn add(&self, bytes: &[u8]) {
+        let mut open = self.open();
+        let Open { lines, clean, .. } = &mut *open;
+        lines.push(bytes, clean);
+        open.write();
     }
 
     /// Nothing came for a while: what is held back in case a secret goes over several lines is written, soon but for
     /// the last lines, later whole.
-    pub(crate) fn quiet(&mut self, for_long: bool) {
+    pub(crate) fn quiet(&self, for_long: bool) {
         if for_long {
             return self.finish();
         }
-        self.lines.flush_ready(&mut self.clean);
-        self.write();
+        let mut open = self.open();
+        let Open { lines, clean, .. } = &mut *open;
+        lines.flush_ready(clean);
+        open.write();
     }
 
     /// Whether something is held back.
     pub(crate) fn pending(&self) -> bool {
-        self.lines.pending()
+        self.open().lines.pending()
     }
 
     /// There is no more.
-    pub(crate) fn finish(&mut self) {
+    pub(crate) fn finish(&self) {
+        self.open().finish();
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Open {
+    fn finish(&mut self) {
         self.lines.finish(&mut self.clean);
         self.write();
     }
@@ -113,7 +138,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for Open {
     fn drop(&mut self) {
         self.finish();
     }

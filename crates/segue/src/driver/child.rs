@@ -65,6 +65,8 @@ pub(super) struct Handle {
     pub(super) start: u64,
     pub(super) input: mpsc::UnboundedSender<Vec<u8>>,
     pub(super) control: mpsc::UnboundedSender<Control>,
+    /// What it has written so far.
+    pub(super) output: Kept,
 }
 
 /// Starts a process in its own group; its news go to `to`.
@@ -102,7 +104,7 @@ pub(super) fn spawn(launch: Launch, session: u32, to: mpsc::Sender<Input>) -> io
     let (control, orders) = mpsc::unbounded_channel();
     tokio::spawn(write_input(stdin, bytes));
     let output = Kept::new(output, &launch.redactor, &launch.found);
-    let reader = tokio::spawn(read_output(stdout, output, session, to.clone()));
+    let reader = tokio::spawn(read_output(stdout, output.clone(), session, to.clone()));
     let errors = tokio::spawn(keep_errors(stderr, Kept::new(errors, &launch.redactor, &launch.found)));
     tokio::spawn(async move {
         let exit = end_of(&mut child, pid, launch.grace.unwrap_or(CLOSE_GRACE), orders).await;
@@ -118,7 +120,7 @@ pub(super) fn spawn(launch: Launch, session: u32, to: mpsc::Sender<Input>) -> io
         }
         let _ = to.send(Input::Agent(session, News::Gone { exit, orphans })).await;
     });
-    Ok(Handle { pid, start, input, control })
+    Ok(Handle { pid, start, input, control, output })
 }
 
 // The agent may not read: its input is written by a task of its own, so that the driver never waits for it.

@@ -138,6 +138,9 @@ impl Driver {
         commit: bool,
     ) {
         let Some(situation) = self.situation() else { return };
+        if let Some(live) = &self.live {
+            live.keep_output();
+        }
         let (place, sender) = (self.place.clone(), self.sender.clone());
         let id = format!("{}-c{seq}", place.run);
         let depth = asked.depth;

@@ -40,6 +40,13 @@ impl Live {
         self.along.is_some()
     }
 
+    /// Puts what the agent has written into its file, so that a checkpoint can quote it.
+    pub(super) fn keep_output(&self) {
+        if let Some(process) = &self.process {
+            process.output.quiet(false);
+        }
+    }
+
     /// Ends the process without ceremony.
     pub(super) fn kill(&self) {
         if let Some(process) = &self.process {
