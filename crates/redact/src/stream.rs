@@ -141,8 +141,9 @@ impl Stream {
     fn forget(&mut self, open: Option<usize>) {
         let open = open.filter(|start| self.text.len() - start <= LONGEST_OPEN).unwrap_or(usize::MAX);
         let mut cut = self.last_token().min(open).saturating_sub(BEFORE);
-        // Half a word would look like the start of one.
-        while cut > 0 && cut < self.text.len() && self.text[cut - 1].is_ascii_alphanumeric() {
+        // Half a word would look like the start of one. Parts without a space between them are a word without end.
+        let least = cut.saturating_sub(LONGEST_TOKEN);
+        while cut > least && cut < self.text.len() && self.text[cut - 1].is_ascii_alphanumeric() {
             cut -= 1;
         }
         if cut < 64 {
@@ -183,5 +184,21 @@ impl Raw<'_> {
             }
             Self::Plain(raw) => (raw.to_vec(), (0..=u32::try_from(raw.len()).unwrap_or(u32::MAX)).collect()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_word_again_and_again_is_not_kept_for_ever() {
+        let redactor = Redactor::new(crate::Options::default()).unwrap();
+        let mut stream = Stream::default();
+        for line in 0..5_000 {
+            stream.add(&redactor, line, &Raw::Plain(b"completed"), line, |_, _| {});
+        }
+        assert!(stream.text.len() <= 3 * LONGEST_TOKEN, "{}", stream.text.len());
+        assert!(stream.parts.len() <= 3 * LONGEST_TOKEN / 9 + 1, "{}", stream.parts.len());
     }
 }
