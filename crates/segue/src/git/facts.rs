@@ -10,6 +10,9 @@ use super::{GitError, Repo, Snapshot};
 /// How many commits are listed; the rest are counted.
 const LISTED: usize = 50;
 
+/// Lines are counted in no more changed files than this: each of them has to be read for it.
+const COUNTED: usize = 2_000;
+
 /// What has happened in the repository since a run began.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
@@ -132,14 +135,13 @@ impl Repo {
             let args = [&["diff-tree", "-r", "--no-renames", "--no-ext-diff"], args, &[&base, &tree]];
             self.long_call(&args.concat())
         };
-        // The size takes the reading of every changed file; the names must not wait for it, nor go with it.
-        let (stat, list) = thread::scope(|scope| {
-            let stat = scope.spawn(|| diff(&["--shortstat"]).line());
-            let list = diff(&["-z", "--name-status"]).run();
-            (stat.join().unwrap_or_else(|_| Ok(String::new())), list)
-        });
-        sort(facts, &list?);
-        facts.diffstat = Some(stat?.trim().to_owned()).filter(|stat| !stat.is_empty());
+        sort(facts, &diff(&["-z", "--name-status"]).run()?);
+        let files = facts.added.len() + facts.modified.len() + facts.deleted.len();
+        facts.diffstat = if files > COUNTED {
+            Some(format!("{files} files changed, too many to count their lines"))
+        } else {
+            Some(diff(&["--shortstat"]).line()?.trim().to_owned()).filter(|stat| !stat.is_empty())
+        };
         Ok(())
     }
 }
