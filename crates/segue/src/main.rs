@@ -14,6 +14,7 @@ mod keep;
 mod private;
 mod process;
 mod prompt;
+mod state;
 mod store;
 
 fn main() -> std::process::ExitCode {

@@ -1,0 +1,107 @@
+//! What must outlive a work tree, in the user's state folder: small JSON files that several runs may change at once.
+//!
+//! A change is made under a lock and put in place whole, so nobody reads half a file. A file that cannot be read is set
+//! aside, not written over: what it held may still be wanted.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// The folder in which segue keeps what is not about one work tree.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    dir: PathBuf,
+}
+
+impl State {
+    /// The user's folder; `None` where there is no home.
+    pub(crate) fn of_user() -> Option<Self> {
+        let base = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/state"));
+        Some(Self::at(base.or_else(home)?.join("segue")))
+    }
+
+    /// This folder.
+    pub(crate) fn at(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into() }
+    }
+
+    /// Where a file lies.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    /// What a file says; the default when there is none or it cannot be read.
+    pub(crate) fn read<T: DeserializeOwned + Default>(&self, name: &str) -> T {
+        fs::read(self.path(name)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    }
+
+    /// Changes what a file says, alone, and returns what `change` returns.
+    ///
+    /// # Errors
+    /// When the folder or the file cannot be written.
+    pub(crate) fn update<T, R>(&self, name: &str, change: impl FnOnce(&mut T) -> R) -> io::Result<R>
+    where
+        T: DeserializeOwned + Serialize + Default,
+    {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
+        let lock = open(&self.path(&format!("{name}.lock")))?;
+        lock.lock()?;
+        let path = self.path(name);
+        let mut value = match fs::read(&path) {
+            Ok(bytes) => match serde_json::from_slice(&bytes) {
+                Ok(value) => value,
+                Err(_) => {
+                    fs::rename(&path, self.path(&format!("{name}.damaged")))?;
+                    T::default()
+                }
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => T::default(),
+            Err(error) => return Err(error),
+        };
+        let outcome = change(&mut value);
+        let mut file = tempfile::Builder::new().prefix(".new").tempfile_in(&self.dir)?;
+        file.write_all(&serde_json::to_vec(&value)?)?;
+        file.persist(&path).map_err(|error| error.error)?;
+        Ok(outcome)
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_made_side_by_side_are_all_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = State::at(dir.path().join("new"));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..25 {
+                        state.update("n.json", |n: &mut u32| *n += 1).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(state.read::<u32>("n.json"), 100);
+    }
+
+    #[test]
+    fn a_damaged_file_is_set_aside_and_reads_as_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = State::at(dir.path());
+        fs::write(state.path("n.json"), "{half").unwrap();
+        assert_eq!(state.read::<u32>("n.json"), 0);
+        assert_eq!(state.update("n.json", |n: &mut u32| *n + 7).unwrap(), 7);
+        assert_eq!(fs::read_to_string(state.path("n.json.damaged")).unwrap(), "{half");
+    }
+}
