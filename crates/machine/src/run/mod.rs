@@ -14,6 +14,7 @@ mod progress;
 mod resume;
 mod session;
 mod stages;
+mod stall;
 mod turn;
 mod view;
 
