@@ -58,7 +58,7 @@ impl Run {
             return self.settle_gates(out);
         }
         self.gates.green_before = self.view.gates.values().all(|g| g.passed);
-        self.progress.take();
+        self.progress.settle();
         self.start_session(SessionReason::First, out);
     }
 

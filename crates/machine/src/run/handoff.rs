@@ -144,8 +144,9 @@ impl Run {
             let outcome = Outcome::new(Verdict::Stopped, reason).because_of(Limit::MaxRestarts);
             return self.stop_instead(&replace, outcome.advise(super::stages::TOO_LARGE), out);
         }
-        self.view.without_progress = if self.progress.take() { 0 } else { self.view.without_progress + 1 };
         let most = limits.max_handoffs_without_progress;
+        let moved = self.progress.take(most);
+        self.view.without_progress = if moved { 0 } else { self.view.without_progress + 1 };
         if most > 0 && self.view.without_progress >= most {
             self.limit_reached(Limit::NoProgress, &most.to_string(), out);
             let outcome = Outcome::new(Verdict::Stopped, format!("{most} handoffs in a row without progress"))

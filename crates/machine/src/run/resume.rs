@@ -55,6 +55,7 @@ impl Run {
         self.view.tools_since.clear();
         self.view.outcome = None;
         (self.view.restarts, self.view.without_progress, self.view.round) = (0, 0, 0);
+        self.progress.trust();
         self.checkpoint_is_current = true;
         self.conversation = None;
         self.take_up(false, out);
@@ -96,6 +97,7 @@ impl Run {
         if was_ending || self.view.phase == Phase::Finished {
             self.view.restarts = 0;
             self.view.without_progress = 0;
+            self.progress.trust();
             self.view.round = 0;
         }
     }
