@@ -56,6 +56,18 @@ pub fn classify(message: &str, code: Option<&str>) -> TurnEnd {
     TurnEnd::Failed { failure, message: message.to_owned() }
 }
 
+/// What kind of failure an agent meets that it tries to get over by itself: by its status where there is one.
+pub(crate) fn failure_of(why: &str, status: Option<u64>) -> AgentFailure {
+    match (status, classify(why, None)) {
+        (Some(429), TurnEnd::Failed { failure: AgentFailure::Quota, .. }) => AgentFailure::Quota,
+        (Some(429), _) => AgentFailure::RateLimited,
+        (Some(503 | 529), _) => AgentFailure::Overloaded,
+        (Some(401 | 403), _) => AgentFailure::Unauthorised,
+        (_, TurnEnd::Failed { failure, .. }) => failure,
+        (_, TurnEnd::Finished { .. } | TurnEnd::Cancelled | TurnEnd::Overflow { .. }) => AgentFailure::Other,
+    }
+}
+
 fn stands_alone(text: &str, number: &str) -> bool {
     let apart = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
     text.match_indices(number).any(|(at, found)| {

@@ -17,6 +17,7 @@ mod lines;
 use segue_machine::AgentEvent;
 
 pub use failure::classify;
+use failure::failure_of;
 pub use lines::{Lines, MAX_LINE};
 
 /// Something the driver wants from an agent.
@@ -89,6 +90,13 @@ pub fn text_chars(value: &serde_json::Value) -> u64 {
         Value::Object(fields) => fields.values().map(text_chars).sum(),
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
+}
+
+/// A time in milliseconds that an agent gave as any number.
+fn whole_ms(ms: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time, clamped")]
+    let whole = ms.clamp(0.0, 1e15).round() as u64;
+    whole
 }
 
 /// A line that is not understood: its beginning, made readable.

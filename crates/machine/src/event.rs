@@ -153,6 +153,9 @@ pub enum Event {
         timer: Timer,
         /// For how long the agent had not written a byte.
         quiet_ms: u64,
+        /// What the session's processes and files showed; `None` when nobody looked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        activity: Option<Activity>,
     },
     /// Someone wants the run to stop.
     StopAsked {
@@ -253,6 +256,24 @@ pub enum AgentEvent {
     },
     /// The agent stopped working on the prompt.
     TurnEnded(TurnEnd),
+    /// The agent tries a call again by itself.
+    Retrying {
+        /// Which retry this is, from 1.
+        attempt: u32,
+        /// Of how many.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        of: Option<u32>,
+        /// Why, in its own words.
+        why: String,
+        /// What kind of failure it is.
+        failure: AgentFailure,
+        /// How long it waits before the next try.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        delay_ms: Option<u64>,
+        /// When the next try is due.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next_at: Option<Millis>,
+    },
     /// A line that the decoder does not know. It never ends a run.
     Unrecognised {
         /// The beginning of the line, made readable.
@@ -433,4 +454,24 @@ pub struct Asked {
     pub stage: Option<String>,
     /// Why, in one phrase.
     pub reason: String,
+}
+
+/// What a session's processes and files show to somebody who looks from outside. Figures count from its beginning.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Activity {
+    /// CPU time of all its processes; `None` where the system does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ms: Option<u64>,
+    /// Bytes that they have read and written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io_bytes: Option<u64>,
+    /// How many there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub procs: Option<u32>,
+    /// The agent's own process has ended.
+    #[serde(default)]
+    pub gone: bool,
+    /// How long ago a file of the work tree last changed; `None` when nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files_ms: Option<u64>,
 }

@@ -19,13 +19,13 @@ mod verdict;
 
 pub use effect::{Depth, Effect, EndHow, NextKind, NextStep, Notice, Prompt, Timer};
 pub use event::{
-    AgentEvent, AgentFailure, Asked, Capabilities, CheckpointBy, Claims, Event, GateResult, GateWhen, Millis,
-    Record, SessionReason, StopHow, TurnEnd, WorkState,
+    Activity, AgentEvent, AgentFailure, Asked, Capabilities, CheckpointBy, Claims, Event, GateResult,
+    GateWhen, Millis, Record, SessionReason, StopHow, TurnEnd, WorkState,
 };
 pub use limits::{Limit, Limits};
 pub use run::{
-    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Note, Phase, Run, SessionView, ToolDone, Totals,
-    View,
+    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Life, Note, Phase, Retry, Run, SessionView,
+    State, ToolDone, Totals, View,
 };
 pub use spec::{AgentSpec, CommitMode, GateSpec, GitSpec, RoleSpec, RunSpec, Task};
 pub use usage::{Reading, Scope, Source};

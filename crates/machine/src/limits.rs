@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The limits of one run. `None` means that there is no such limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Limits {
     /// Wall time for the whole run, over all its sessions.
     pub deadline_ms: Option<u64>,
@@ -18,14 +19,24 @@ pub struct Limits {
     pub cost_musd: Option<u64>,
     /// Tokens sent and received, over all sessions.
     pub tokens: Option<u64>,
-    /// Silence that counts as a stall while the agent thinks.
+    /// How long there may be no sign of life at all while no tool runs.
     pub idle_ms: u64,
-    /// Silence that counts as a stall while a tool runs.
+    /// How long a tool may run without a byte of the agent's, however busy it is.
     pub tool_ms: u64,
     /// How long the agent may take to answer a checkpoint request, counted from the end of the running tool.
     pub ask_timeout_ms: u64,
     /// Denied permission requests of one kind before a person is asked.
     pub same_denials: u32,
+    /// How long the agent may think without a byte, however busy its processes are.
+    pub thinking_ms: u64,
+    /// How long there may be no sign of life at all while a tool runs.
+    pub tool_idle_ms: u64,
+    /// After how long without a byte it is told that a tool still runs.
+    pub tool_warning_ms: u64,
+    /// How long the agent may not go on after a permission was not given.
+    pub permission_ms: u64,
+    /// How long the agent's own retries may go on.
+    pub retry_ms: u64,
 }
 
 impl Default for Limits {
@@ -38,9 +49,14 @@ impl Default for Limits {
             cost_musd: None,
             tokens: None,
             idle_ms: 10 * 60_000,
-            tool_ms: 60 * 60_000,
+            tool_ms: 4 * 60 * 60_000,
             ask_timeout_ms: 30_000,
             same_denials: 3,
+            thinking_ms: 30 * 60_000,
+            tool_idle_ms: 30 * 60_000,
+            tool_warning_ms: 30 * 60_000,
+            permission_ms: 10 * 60_000,
+            retry_ms: 15 * 60_000,
         }
     }
 }

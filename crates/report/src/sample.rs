@@ -6,8 +6,8 @@ use segue_machine::gauge::{Gauge, Ratio};
 use segue_machine::policy::preset;
 use segue_machine::{
     AgentSpec, Capabilities, CheckpointBy, Claims, Depth, Doing, EndReason, GateResult, GateSpec, GateWhen,
-    GitSpec, HandoffKind, Limit, Limits, Phase, Reading, RunSpec, SessionReason, SessionView, Source, Task,
-    Totals, Verdict, View,
+    GitSpec, HandoffKind, Life, Limit, Limits, Phase, Reading, RunSpec, SessionReason, SessionView, Source,
+    Task, Totals, Verdict, View,
 };
 
 use crate::*;
@@ -60,6 +60,7 @@ pub(crate) fn session(n: u32, window: Option<u64>, ceiling: Option<u64>) -> Sess
         tools: BTreeMap::new(),
         spent: Totals::default(),
         started_at: START,
+        life: Life::default(),
     }
 }
 
@@ -70,6 +71,7 @@ pub(crate) fn view(policy: &str, session: Option<SessionView>) -> View {
         sessions: session.as_ref().map_or(0, |s| s.n),
         session,
         started_at: START,
+        at: START,
         ..View::default()
     }
 }
@@ -84,6 +86,8 @@ pub(crate) fn busy_view() -> View {
     s.gauge.read(&Reading { call: Some("14".into()), ..Reading::exact(0, 136_000, 0, 500) });
     (0..31).for_each(|_| s.gauge.count_tool());
     s.tools.insert("t1".into(), "cargo test".into());
+    s.life.tools.insert("t1".into(), START);
+    s.life.heard_at = START;
     view("auto", Some(s))
 }
 

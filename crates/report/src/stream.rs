@@ -144,6 +144,7 @@ impl OuterStream {
             | AgentEvent::Answered { .. }
             | AgentEvent::NotAnswered { .. }
             | AgentEvent::TurnEnded(_)
+            | AgentEvent::Retrying { .. }
             | AgentEvent::Unrecognised { .. } => None,
         }
     }

@@ -97,6 +97,7 @@ fn agent(event: &mut AgentEvent, clean: &mut impl FnMut(&mut String)) {
         | AgentEvent::PermissionAsked { title, .. } => clean(title),
         AgentEvent::Answered { text }
         | AgentEvent::NotAnswered { why: text }
+        | AgentEvent::Retrying { why: text, .. }
         | AgentEvent::Unrecognised { text, .. } => clean(text),
         AgentEvent::TurnEnded(end) => match end {
             TurnEnd::Finished { text: message }

@@ -5,7 +5,7 @@ use segue_machine::{AgentEvent, Reading, Scope};
 use serde_json::Value;
 
 use super::{Call, Claude, KEPT_TEXT};
-use crate::Io;
+use crate::{Io, failure_of, whole_ms};
 
 impl Claude {
     pub(super) fn stream_event(&mut self, event: &Value, io: &mut Io) {
@@ -132,6 +132,7 @@ impl Claude {
             // The answer that streamed is lost; the next try may be far away.
             "api_retry" => {
                 self.call = None;
+                io.events.push(retrying(line));
                 self.send_held(io);
             }
             "task_started" if line["is_backgrounded"] == true => {
@@ -154,6 +155,22 @@ impl Claude {
         if chars > 0 {
             io.events.push(AgentEvent::TextSaid { chars });
         }
+    }
+}
+
+// The status is null where the connection was lost.
+fn retrying(line: &Value) -> AgentEvent {
+    let word = line["error"].as_str().unwrap_or("unknown");
+    let status = line["error_status"].as_u64();
+    let why = status.map_or_else(|| word.to_owned(), |status| format!("{status} {word}"));
+    let number = |name: &str| line[name].as_u64().and_then(|n| u32::try_from(n).ok());
+    AgentEvent::Retrying {
+        attempt: number("attempt").unwrap_or(1),
+        of: number("max_retries"),
+        failure: failure_of(&why, status),
+        why,
+        delay_ms: line["retry_delay_ms"].as_f64().map(whole_ms),
+        next_at: None,
     }
 }
 

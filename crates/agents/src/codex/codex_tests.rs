@@ -378,7 +378,15 @@ fn each_failure_is_known_by_codexs_own_word_for_it() {
 #[test]
 fn an_error_that_is_tried_again_ends_nothing() {
     let mut talk = Talk::new();
-    talk.tells("error", &json!({ "error": { "message": "Reconnecting... 1/2" }, "willRetry": true }));
+    let info = json!({ "responseStreamDisconnected": { "httpStatusCode": 429 } });
+    let error =
+        json!({ "message": "Reconnecting... 1/2", "codexErrorInfo": info, "additionalDetails": "too many" });
+    talk.tells("error", &json!({ "error": error, "willRetry": true }));
+    let (why, failure) = ("too many".to_owned(), AgentFailure::RateLimited);
+    let retrying =
+        AgentEvent::Retrying { attempt: 1, of: Some(2), why, failure, delay_ms: None, next_at: None };
+    assert_eq!(talk.events(), [retrying]);
+    talk.tells("error", &json!({ "error": { "message": "Reconnecting... 1/2" }, "willRetry": false }));
     assert_eq!(talk.events(), []);
 }
 

@@ -35,6 +35,9 @@ impl CodexExec {
             "thread.started" => self.thread = line["thread_id"].as_str().map(str::to_owned),
             "item.started" => self.item_started(item, io),
             "item.completed" => self.item_completed(item, io),
+            "error" if line["message"].as_str().is_some_and(|m| m.starts_with("Reconnecting")) => {
+                io.events.push(turn::retrying(line));
+            }
             "turn.completed" => {
                 let text = std::mem::take(&mut self.text);
                 self.end(TurnEnd::Finished { text }, io);

@@ -273,6 +273,7 @@ impl Codex {
             "item/completed" => self.item_completed(&params["item"], io),
             "rawResponseItem/completed" => self.raw_item(&params["item"], io),
             "rawResponse/completed" => self.raw_usage(params, io),
+            "error" if params["willRetry"] == true => io.events.push(turn::retrying(&params["error"])),
             "account/rateLimits/updated" => allowances(&params["rateLimits"], io),
             "thread/tokenUsage/updated" => self.token_usage(&params["tokenUsage"], io),
             _ => {}

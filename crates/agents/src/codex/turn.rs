@@ -4,7 +4,7 @@ use segue_machine::{AgentEvent, AgentFailure, TurnEnd};
 use serde_json::Value;
 
 use super::{Codex, Steer, Work};
-use crate::{Io, classify};
+use crate::{Io, classify, failure_of};
 
 impl Codex {
     pub(super) fn turn_completed(&mut self, turn: &Value, io: &mut Io) {
@@ -67,6 +67,21 @@ pub(super) fn failed(message: &str, info: Option<&Value>) -> TurnEnd {
         }
     };
     TurnEnd::Failed { failure, message: message.to_owned() }
+}
+
+/// An error that Codex means to get over by itself. It counts its tries in the message: "Reconnecting... 1/5".
+pub(super) fn retrying(error: &Value) -> AgentEvent {
+    let message = error["message"].as_str().unwrap_or_default();
+    let count = message.split_whitespace().rev().find_map(|word| {
+        let (attempt, of) = word.trim_end_matches(['.', ')']).split_once('/')?;
+        Some((attempt.trim_start_matches('(').parse().ok()?, of.parse().ok()?))
+    });
+    let (attempt, of) = count.map_or((1, None), |(attempt, of): (u32, u32)| (attempt, Some(of)));
+    let why = error["additionalDetails"].as_str().unwrap_or(message).to_owned();
+    let info = error["codexErrorInfo"].as_object().and_then(|info| info.values().next());
+    let status = info.and_then(|info| info["httpStatusCode"].as_u64());
+    let failure = failure_of(&why, status);
+    AgentEvent::Retrying { attempt, of, why, failure, delay_ms: None, next_at: None }
 }
 
 // An HTTP error comes as the API's own body, with its code inside.

@@ -5,7 +5,7 @@ use segue_machine::{AgentEvent, Reading, Scope};
 use serde_json::Value;
 
 use super::{Answer, OpenCode, Work};
-use crate::{Io, text_chars};
+use crate::{Io, failure_of, text_chars, whole_ms};
 
 /// How many answers are remembered; events are about the latest ones.
 const ANSWERS_KEPT: usize = 64;
@@ -23,7 +23,10 @@ impl OpenCode {
             "message.part.updated" => self.side_part(&about["part"], io),
             "message.updated" if ours => self.message_seen(&about["info"], io),
             "session.status" if ours && about["status"]["type"] == "idle" => self.idle(io),
-            "session.status" if ours => self.busy = true,
+            "session.status" if ours => {
+                self.busy = true;
+                io.events.extend(retrying(&about["status"]));
+            }
             "session.idle" if ours => self.idle(io),
             "session.error" if ours => self.failed(&about["error"], io),
             "session.compacted" if ours => io.events.push(AgentEvent::Compacted),
@@ -196,6 +199,19 @@ impl OpenCode {
         let kind = "question".to_owned();
         io.events.push(AgentEvent::PermissionAsked { request: id.to_owned(), kind, title });
     }
+}
+
+// It counts its tries and does not say how many there will be.
+fn retrying(status: &Value) -> Option<AgentEvent> {
+    let why = status["message"].as_str().filter(|_| status["type"] == "retry")?.to_owned();
+    Some(AgentEvent::Retrying {
+        attempt: status["attempt"].as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(1),
+        of: None,
+        failure: failure_of(&why, None),
+        why,
+        delay_ms: None,
+        next_at: status["next"].as_f64().map(whole_ms),
+    })
 }
 
 fn whole(number: f64) -> u64 {

@@ -6,9 +6,9 @@ use crate::{AgentEvent, Effect, EndHow, Limit, Millis, Outcome, Reading, Verdict
 
 impl Run {
     pub(super) fn agent_event(&mut self, n: u32, event: &AgentEvent, out: &mut Vec<Effect>) {
-        if self.session_mut(n).is_none() {
-            return;
-        }
+        let now = self.now;
+        let Some(session) = self.session_mut(n) else { return };
+        session.life.hears(event, now);
         match event {
             AgentEvent::Ready { conversation, model, window, ceiling, can } => {
                 self.ready(conversation, model.as_ref(), *window, *ceiling, *can, out);
@@ -72,6 +72,7 @@ impl Run {
                 self.answered(None, out);
             }
             AgentEvent::TurnEnded(end) => self.turn_ended(end, out),
+            AgentEvent::Retrying { .. } => self.retrying(out),
             AgentEvent::Unrecognised { .. } => {
                 self.warn_once(
                     "unrecognised",
@@ -194,6 +195,8 @@ impl Run {
         if allow {
             return;
         }
+        let asked = (title.to_owned(), self.now);
+        self.view.session.iter_mut().for_each(|s| s.life.permission = Some(asked.clone()));
         let count = self.denials.entry(kind.to_owned()).or_default();
         *count += 1;
         let (count, most) = (*count, self.limits().same_denials);

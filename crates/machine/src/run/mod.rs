@@ -10,6 +10,7 @@ mod claims;
 mod ending;
 mod gating;
 mod handoff;
+mod life;
 mod progress;
 mod resume;
 mod session;
@@ -22,10 +23,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::gauge::Ratio;
 use crate::{
-    Asked, Effect, EndHow, Event, GateResult, Millis, Notice, Outcome, Record, RunSpec, SessionReason, Timer,
-    Verdict,
+    Activity, Asked, Effect, EndHow, Event, GateResult, Millis, Notice, Outcome, Record, RunSpec,
+    SessionReason, Timer, Verdict,
 };
 
+pub use life::{Life, Retry, State};
 use progress::Progress;
 pub use view::{
     Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Note, Phase, SessionView, ToolDone, Totals, View,
@@ -149,6 +151,9 @@ impl Run {
         let mut out = Vec::new();
         self.now = record.at;
         let over = self.view.phase == Phase::Finished;
+        if !over {
+            self.view.at = record.at;
+        }
         match &record.event {
             Event::RunStarted { spec } => self.start(spec, &mut out),
             Event::RunResumed { spec, same_session, orphans, at } => {
@@ -185,7 +190,9 @@ impl Run {
                 self.brake(*session, request, tool, *chars, &mut out);
             }
             Event::SecretsRedacted { count, kinds } => self.redacted(*count, kinds, &mut out),
-            Event::TimerFired { timer, quiet_ms } => self.timer_fired(*timer, *quiet_ms, &mut out),
+            Event::TimerFired { timer, quiet_ms, activity } => {
+                self.timer_fired(*timer, *quiet_ms, activity.as_ref(), &mut out);
+            }
             Event::StopAsked { how } => self.stop(*how, &mut out),
         }
         out
@@ -226,11 +233,17 @@ impl Run {
         self.item_closed = true;
     }
 
-    fn timer_fired(&mut self, timer: Timer, quiet_ms: u64, out: &mut Vec<Effect>) {
+    fn timer_fired(
+        &mut self,
+        timer: Timer,
+        quiet_ms: u64,
+        activity: Option<&Activity>,
+        out: &mut Vec<Effect>,
+    ) {
         match timer {
             Timer::Deadline => self.deadline_passed(out),
             Timer::Ask => self.ask_timed_out(out),
-            Timer::Idle => self.look_for_stall(quiet_ms, out),
+            Timer::Idle => self.look_for_stall(quiet_ms, activity, out),
             Timer::End => self.send_end(EndHow::AtOnce, out),
         }
     }

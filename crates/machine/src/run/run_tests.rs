@@ -19,5 +19,7 @@ mod meter;
 mod resume;
 #[path = "run_tests/saving.rs"]
 mod saving;
+#[path = "run_tests/stall.rs"]
+mod stall;
 #[path = "run_tests/trigger.rs"]
 mod trigger;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{After, Doing, EndReason, HandoffKind, Phase, Replace, Run, SessionView, Totals};
+use super::{After, Doing, EndReason, HandoffKind, Life, Phase, Replace, Run, SessionView, Totals};
 use crate::gauge::Gauge;
 use crate::{Capabilities, Effect, Notice, Outcome, Prompt, SessionReason, Timer, Verdict};
 
@@ -11,7 +11,7 @@ impl Run {
     pub(super) fn start_session(&mut self, reason: SessionReason, out: &mut Vec<Effect>) {
         let Some(spec) = &self.view.spec else { return };
         let Some(agent) = spec.agents.get(self.agent).cloned() else { return };
-        let idle_ms = spec.limits.idle_ms;
+        let look_ms = super::stall::look_ms(&spec.limits);
         self.view.phase = Phase::Working;
         self.view.sessions += 1;
         let n = self.view.sessions;
@@ -36,16 +36,19 @@ impl Run {
             tools: BTreeMap::new(),
             spent: Totals::default(),
             started_at: self.now,
+            life: Life::new(self.now),
         });
         self.conversation = self.conversation.take().filter(|_| reason == SessionReason::Resume);
         let conversation = self.conversation.clone();
         out.push(Effect::StartSession { session: n, agent: agent.name, reason, conversation });
-        out.push(Effect::SetTimer { timer: Timer::Idle, at: self.now.saturating_add(idle_ms) });
+        out.push(Effect::SetTimer { timer: Timer::Idle, at: self.now.saturating_add(look_ms) });
     }
 
     pub(super) fn prompt_sent(&mut self, n: u32, chars: u64) {
         self.checkpoint_is_current = false;
+        let now = self.now;
         if let Some(session) = self.session_mut(n) {
+            session.life.prompted(now);
             session.gauge.add(chars);
             if session.doing == Doing::Idle {
                 session.doing = Doing::Working;
@@ -120,7 +123,8 @@ impl Run {
         if was_starting {
             return self.never_ready(&format!("ended {code} before it was ready"), out);
         }
-        self.session_was_lost(&format!("the agent ended {code} in the middle of its work"), out);
+        let why = format!("the agent's process is gone: it ended {code} in the middle of its work");
+        self.session_was_lost(&why, out);
     }
 
     pub(super) fn session_was_lost(&mut self, why: &str, out: &mut Vec<Effect>) {

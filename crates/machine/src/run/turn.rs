@@ -89,7 +89,7 @@ impl Run {
         self.finish_after_failure("overflow", outcome, EndReason::Overflow, out);
     }
 
-    fn agent_failed(&mut self, failure: AgentFailure, message: &str, out: &mut Vec<Effect>) {
+    pub(super) fn agent_failed(&mut self, failure: AgentFailure, message: &str, out: &mut Vec<Effect>) {
         Self::warn("agent_failed", format!("the agent failed: {message}"), out);
         match failure {
             AgentFailure::Unauthorised

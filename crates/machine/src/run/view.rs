@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{Life, State};
 use crate::gauge::Gauge;
 use crate::ledger::Ledger;
 use crate::{Capabilities, CheckpointBy, GateResult, Millis, Outcome, RunSpec, SessionReason};
@@ -142,6 +143,8 @@ pub struct SessionView {
     pub spent: Totals,
     /// When it was asked for.
     pub started_at: Millis,
+    /// What shows that it lives.
+    pub life: Life,
 }
 
 /// A note that the worker left.
@@ -240,6 +243,8 @@ pub struct View {
     pub started_at: Millis,
     /// When it ended.
     pub finished_at: Option<Millis>,
+    /// The time of the last event before its end.
+    pub at: Millis,
 }
 
 impl View {
@@ -253,6 +258,14 @@ impl View {
             spent.add(session.spent);
         }
         spent
+    }
+}
+
+impl View {
+    /// What the session at work does at this moment, as far as it can be told apart.
+    pub fn state(&self, now: Millis) -> Option<State> {
+        let limits = &self.spec.as_ref()?.limits;
+        self.session.as_ref().map(|session| session.state(limits, now))
     }
 }
 
@@ -282,6 +295,7 @@ impl Default for View {
             outcome: None,
             started_at: 0,
             finished_at: None,
+            at: 0,
         }
     }
 }

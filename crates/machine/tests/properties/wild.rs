@@ -3,9 +3,9 @@
 use segue_machine::claims::{Change, Claim, ClaimKind, Finding, Judged};
 use segue_machine::policy::{Action, At, Percent, Stage, preset};
 use segue_machine::{
-    AgentEvent, AgentFailure, AgentSpec, Capabilities, CheckpointBy, CheckpointRef, Claims, CommitMode,
-    Depth, Event, GateResult, GateSpec, GateWhen, GitSpec, Limits, Reading, RunSpec, Scope, StopHow, Task,
-    Timer, TurnEnd, WorkState,
+    Activity, AgentEvent, AgentFailure, AgentSpec, Capabilities, CheckpointBy, CheckpointRef, Claims,
+    CommitMode, Depth, Event, GateResult, GateSpec, GateWhen, GitSpec, Limits, Reading, RunSpec, Scope,
+    StopHow, Task, Timer, TurnEnd, WorkState,
 };
 
 use crate::dice::Dice;
@@ -78,6 +78,9 @@ fn limits(dice: &mut Dice) -> Limits {
         tool_ms: 120_000,
         ask_timeout_ms: 30_000,
         same_denials: 2 + dice.roll(3),
+        tool_idle_ms: 90_000,
+        retry_ms: 60_000,
+        ..Limits::default()
     }
 }
 
@@ -157,7 +160,7 @@ pub(crate) fn turn_end(dice: &mut Dice) -> TurnEnd {
 
 pub(crate) fn agent_event(dice: &mut Dice) -> AgentEvent {
     let (tool, title, text) = (format!("t{}", dice.roll(3)), "works".to_owned(), "x".to_owned());
-    match dice.roll(12) {
+    match dice.roll(13) {
         0 => ready(dice.roll(4), dice),
         1 => AgentEvent::UsageRead(reading(dice)),
         2 => AgentEvent::TextSaid { chars: u64::from(dice.roll(50_000)) },
@@ -174,6 +177,14 @@ pub(crate) fn agent_event(dice: &mut Dice) -> AgentEvent {
         9 if dice.chance(20) => AgentEvent::CrossChecked { reading: 9, agent: u64::from(dice.roll(20)) },
         9 => AgentEvent::NotAnswered { why: text },
         10 => AgentEvent::TurnEnded(turn_end(dice)),
+        11 => AgentEvent::Retrying {
+            attempt: dice.roll(9),
+            of: dice.maybe(50, 9),
+            why: text,
+            failure: dice.pick(&[AgentFailure::Overloaded, AgentFailure::Quota, AgentFailure::Other]),
+            delay_ms: dice.maybe(50, 500),
+            next_at: dice.maybe(20, 9_000),
+        },
         _ => AgentEvent::Unrecognised { text, bytes: 9 },
     }
 }
@@ -186,6 +197,18 @@ fn reading(dice: &mut Dice) -> Reading {
     reading.session_cost_musd = dice.maybe(20, u64::from(dice.0 as u32));
     reading.window = dice.maybe(10, 0);
     reading
+}
+
+pub(crate) fn activity(dice: &mut Dice) -> Option<Activity> {
+    let figures = [0, 1, 900, 100_000, u64::MAX];
+    let activity = Activity {
+        cpu_ms: Some(dice.pick(&figures)).filter(|_| dice.chance(80)),
+        io_bytes: Some(dice.pick(&figures)).filter(|_| dice.chance(80)),
+        procs: Some(dice.roll(5)),
+        gone: dice.chance(3),
+        files_ms: Some(dice.pick(&figures)).filter(|_| dice.chance(30)),
+    };
+    dice.maybe(30, activity)
 }
 
 /// Any event at all, about any session; all but the two that begin a life.
@@ -206,7 +229,10 @@ pub(crate) fn event(dice: &mut Dice, sessions: u32) -> Event {
         6 => Event::WorkSaved { work: work(dice, false) },
         7 => Event::NoteLeft { text: "n".to_owned() },
         8 => Event::DoneClaimed { text: "d".to_owned() },
-        9 => Event::TimerFired { timer: dice.pick(&timers), quiet_ms: u64::from(dice.roll(200_000)) },
+        9 => {
+            let (timer, quiet_ms) = (dice.pick(&timers), u64::from(dice.roll(200_000)));
+            Event::TimerFired { timer, quiet_ms, activity: activity(dice) }
+        }
         10 => Event::StopAsked { how: dice.pick(&[StopHow::Gently, StopHow::AtOnce]) },
         12 => {
             let (request, tool) = ("w".to_owned(), "x".to_owned());

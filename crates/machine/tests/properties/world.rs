@@ -212,7 +212,8 @@ impl World {
         self.now = self.now.max(at);
         let silent = if self.mood == Mood::Quiet || !self.ready { 50 } else { 10 };
         let quiet_ms = if dice.chance(silent) { 130_000 } else { u64::from(dice.roll(50_000)) };
-        self.feed(Event::TimerFired { timer, quiet_ms })
+        let activity = wild::activity(dice);
+        self.feed(Event::TimerFired { timer, quiet_ms, activity })
     }
 
     fn next_timer(&self) -> Option<(Timer, Millis)> {

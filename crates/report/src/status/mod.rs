@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use segue_machine::{
     CheckpointBy, Doing, GateSpec, Limits, Millis, Outcome, Phase, RunSpec, SessionReason, SessionView,
-    Source, Verdict, View,
+    Source, State, Verdict, View,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -96,6 +96,14 @@ pub struct SessionDoc {
     pub reason: SessionReason,
     /// What it is doing.
     pub doing: Doing,
+    /// What it is doing, more exactly: thinking, tool, silent_tool, permission, retrying, silent, gone, or as `doing`.
+    pub state: Option<String>,
+    /// The same in words, with figures.
+    pub state_text: Option<String>,
+    /// Cores in use at the last look; null when unknown or when it was not quiet.
+    pub cores: Option<f64>,
+    /// Processes at the last look.
+    pub processes: Option<u32>,
     /// Tokens of the last call.
     pub tokens: Option<u64>,
     /// Tokens that the next call will carry.
@@ -199,7 +207,7 @@ impl StatusDoc {
             workdir: spec.map(|s| s.workdir.clone()),
             phase: view.phase,
             verdict: view.outcome.as_ref().map(verdict),
-            session: view.session.as_ref().map(session),
+            session: view.session.as_ref().map(|s| session(s, view.state(now))),
             sessions: view.sessions,
             handoffs: view.handoffs,
             restarts: view.restarts,
@@ -241,7 +249,7 @@ fn verdict(outcome: &Outcome) -> VerdictDoc {
     }
 }
 
-fn session(session: &SessionView) -> SessionDoc {
+fn session(session: &SessionView, state: Option<State>) -> SessionDoc {
     let gauge = &session.gauge;
     SessionDoc {
         session: format!("s{}", session.n),
@@ -250,6 +258,10 @@ fn session(session: &SessionView) -> SessionDoc {
         model: session.model.clone(),
         reason: session.reason,
         doing: session.doing,
+        state: state.as_ref().map(|state| state.name().to_owned()),
+        state_text: state.as_ref().map(ToString::to_string),
+        cores: session.life.cores.map(|cores| f64::from(cores) / 100.0),
+        processes: session.life.procs,
         tokens: gauge.tokens(),
         projected: gauge.projected(),
         window: gauge.window(),

@@ -57,7 +57,7 @@ fn people_read_it_in_labelled_rows() {
         "Fix the parser",
         "  run         r1 · policy auto",
         "  state       working, 1 min 30 s",
-        "  session     s2 claude (opus) · working",
+        "  session     s2 claude (opus) · running `cargo test` for 90 s",
         "  window      ████████░░░░ 68 % 136k of 200k exact",
         "  calls       14 calls 31 tools",
         "  running     cargo test",

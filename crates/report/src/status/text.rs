@@ -1,6 +1,6 @@
 //! The status document for people.
 
-use segue_machine::{CheckpointBy, Doing, Phase};
+use segue_machine::{CheckpointBy, Phase};
 
 use crate::status::{GateDoc, LimitsDoc, SessionDoc, StatusDoc, Use};
 use crate::terminal::{
@@ -94,13 +94,7 @@ fn state(page: &mut Page, doc: &StatusDoc) {
 
 fn of_session(page: &mut Page, session: &SessionDoc) {
     let model = session.model.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
-    let doing = match session.doing {
-        Doing::Starting => "starting",
-        Doing::Working => "working",
-        Doing::Idle => "waiting for a prompt",
-        Doing::Asked => "writing a checkpoint",
-        Doing::Ending => "ending",
-    };
+    let doing = plain(session.state_text.as_deref().unwrap_or_default());
     page.row("session", format!("{} {}{model} · {doing}", session.session, session.agent), Tint::Plain);
     let fill = Fill {
         tokens: session.tokens,

@@ -1,6 +1,6 @@
 //! The status line: who works, how full the window is, what runs now.
 
-use segue_machine::{Doing, Phase, SessionView, View};
+use segue_machine::{Phase, SessionView, View};
 
 use crate::terminal::text::plain;
 use crate::terminal::{Fill, Style, Tint, count};
@@ -21,7 +21,7 @@ pub(crate) fn pieces(view: &View, style: Style) -> Option<Vec<(String, Tint)>> {
         Phase::New | Phase::Working | Phase::Finished => None,
     };
     match (&view.session, busy) {
-        (Some(session), None) => Some(of_session(session, doing(session), style)),
+        (Some(session), None) => Some(of_session(session, doing(view), style)),
         (Some(session), Some(busy)) => Some(of_session(session, busy.to_owned(), style)),
         (None, busy) => Some(vec![(busy.unwrap_or("between sessions").to_owned(), Tint::Plain)]),
     }
@@ -57,17 +57,6 @@ fn of_session(session: &SessionView, doing: String, style: Style) -> Vec<(String
 }
 
 /// What the session is doing, in words.
-fn doing(session: &SessionView) -> String {
-    let mut tools = session.tools.values();
-    match session.doing {
-        Doing::Starting => "starting".to_owned(),
-        Doing::Idle => "waiting for a prompt".to_owned(),
-        Doing::Asked => "writing a checkpoint".to_owned(),
-        Doing::Ending => "ending".to_owned(),
-        Doing::Working => match (tools.next(), tools.len()) {
-            (None, _) => "thinking".to_owned(),
-            (Some(title), 0) => format!("tool: {}", plain(title)),
-            (Some(title), more) => format!("{} tools: {}", more + 1, plain(title)),
-        },
-    }
+fn doing(view: &View) -> String {
+    view.state(view.at).map(|state| plain(&state.to_string())).unwrap_or_default()
 }

@@ -23,7 +23,7 @@ fn the_status_line_says_who_how_full_what_and_how_much() {
     let status = Terminal::new(style(120)).status(&sample::busy_view()).unwrap();
     assert_eq!(
         status,
-        "s2 claude  ████████░░░░  68 %  136k of 200k exact · tool: cargo test · 14 calls 31 tools"
+        "s2 claude  ████████░░░░  68 %  136k of 200k exact · running `cargo test` · 14 calls 31 tools"
     );
 }
 
@@ -32,10 +32,13 @@ fn the_status_line_works_in_ascii_and_below_40_columns() {
     let plain = Terminal::new(Style { ascii: true, ..style(120) }).status(&sample::busy_view()).unwrap();
     assert_eq!(
         plain,
-        "s2 claude  ########----  68 %  136k of 200k exact - tool: cargo test - 14 calls 31 tools"
+        "s2 claude  ########----  68 %  136k of 200k exact - running `cargo test` - 14 calls 31 tools"
     );
-    assert_eq!(Terminal::new(style(30)).status(&sample::busy_view()).unwrap(), "s2 68 % tool: cargo test");
-    assert_eq!(Terminal::new(style(16)).status(&sample::busy_view()).unwrap(), "s2 68 % tool:…");
+    assert_eq!(
+        Terminal::new(style(30)).status(&sample::busy_view()).unwrap(),
+        "s2 68 % running `cargo test`"
+    );
+    assert_eq!(Terminal::new(style(16)).status(&sample::busy_view()).unwrap(), "s2 68 % runnin…");
 }
 
 #[test]

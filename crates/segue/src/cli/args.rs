@@ -206,7 +206,7 @@ pub(super) struct RunFlags {
     /// Stop after this time, over all sessions: 90m, 8h
     #[arg(long, value_name = "TIME")]
     deadline: Option<String>,
-    /// Silence that counts as a stall: 10m
+    /// How long there may be no sign of life of the agent: 10m
     #[arg(long, value_name = "TIME")]
     idle_timeout: Option<String>,
     /// What agents may do without asking: deny, bypass, or allow=execute,edit

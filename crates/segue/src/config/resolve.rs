@@ -107,6 +107,11 @@ fn limits(layers: &Layers) -> Limits {
         tokens: tokens(layers.get("limits.tokens")),
         idle_ms: time("limits.idle_timeout", base.idle_ms),
         tool_ms: time("limits.tool_timeout", base.tool_ms),
+        thinking_ms: time("limits.thinking_timeout", base.thinking_ms),
+        tool_idle_ms: time("limits.tool_idle_timeout", base.tool_idle_ms),
+        tool_warning_ms: time("limits.tool_warning", base.tool_warning_ms),
+        permission_ms: time("limits.permission_timeout", base.permission_ms),
+        retry_ms: time("limits.retry_timeout", base.retry_ms),
         ask_timeout_ms: time("checkpoint.ask_timeout", base.ask_timeout_ms),
         ..base
     }

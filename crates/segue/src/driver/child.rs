@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use segue_agents::Lines;
@@ -67,6 +68,25 @@ pub(super) struct Handle {
     pub(super) control: mpsc::UnboundedSender<Control>,
     /// What it has written so far.
     pub(super) output: Kept,
+    pub(super) errors: Heard,
+}
+
+/// When something was last heard.
+#[derive(Debug, Clone)]
+pub(super) struct Heard(Arc<Mutex<Instant>>);
+
+impl Heard {
+    fn new() -> Self {
+        Self(Arc::new(Mutex::new(Instant::now())))
+    }
+
+    fn again(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    pub(super) fn last(&self) -> Instant {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Starts a process in its own group; its news go to `to`.
@@ -105,7 +125,8 @@ pub(super) fn spawn(launch: Launch, session: u32, to: mpsc::Sender<Input>) -> io
     tokio::spawn(write_input(stdin, bytes));
     let output = Kept::new(output, &launch.redactor, &launch.found);
     let reader = tokio::spawn(read_output(stdout, output.clone(), session, to.clone()));
-    let errors = tokio::spawn(keep_errors(stderr, Kept::new(errors, &launch.redactor, &launch.found)));
+    let (heard, kept) = (Heard::new(), Kept::new(errors, &launch.redactor, &launch.found));
+    let errors = tokio::spawn(keep_errors(stderr, kept, heard.clone()));
     tokio::spawn(async move {
         let exit = end_of(&mut child, pid, launch.grace.unwrap_or(CLOSE_GRACE), orders).await;
         drop(own);
@@ -120,7 +141,7 @@ pub(super) fn spawn(launch: Launch, session: u32, to: mpsc::Sender<Input>) -> io
         }
         let _ = to.send(Input::Agent(session, News::Gone { exit, orphans })).await;
     });
-    Ok(Handle { pid, start, input, control, output })
+    Ok(Handle { pid, start, input, control, output, errors: heard })
 }
 
 // The agent may not read: its input is written by a task of its own, so that the driver never waits for it.
@@ -132,9 +153,11 @@ async fn write_input(mut stdin: ChildStdin, mut bytes: mpsc::UnboundedReceiver<V
     }
 }
 
-async fn keep_errors(stderr: ChildStderr, kept: Kept) {
+async fn keep_errors(stderr: ChildStderr, kept: Kept, heard: Heard) {
     let mut errors = Keeping::new(stderr, kept);
-    while errors.next().await.is_some() {}
+    while errors.next().await.is_some() {
+        heard.again();
+    }
 }
 
 async fn read_output(stdout: ChildStdout, kept: Kept, session: u32, to: mpsc::Sender<Input>) {

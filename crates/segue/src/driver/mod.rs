@@ -7,6 +7,7 @@ mod child;
 mod effects;
 mod face;
 mod gemini_home;
+mod look;
 mod session;
 mod socket;
 mod tail;
@@ -64,6 +65,7 @@ enum Input {
     Agent(u32, News),
     Prompt { session: u32, text: String, warning: Option<String> },
     Trouble(String),
+    Looked(look::Found),
 }
 
 /// One run being driven.
@@ -75,6 +77,7 @@ pub(crate) struct Driver {
     face: Face,
     timers: Timers,
     live: Option<Live>,
+    looks: look::Looks,
     /// Events to be taken in before anything else, in order.
     queue: VecDeque<Event>,
     inbox: mpsc::Receiver<Input>,
@@ -107,6 +110,7 @@ impl Driver {
             face,
             timers: Timers::default(),
             live: None,
+            looks: look::Looks::default(),
             queue: VecDeque::new(),
             inbox,
             sender,
@@ -153,6 +157,7 @@ impl Driver {
                 // Before the inbox: an agent that never pauses must not keep its events from the disk.
                 () = tokio::time::sleep_until(due), if group.is_some() => self.flush()?,
                 said = self.socket.next() => {
+                    self.heard();
                     self.read_along();
                     self.queue.extend(said);
                 }
@@ -208,11 +213,6 @@ impl Driver {
         self.queue.push_back(Event::StopAsked { how: StopHow::Gently });
     }
 
-    fn timer_fired(&mut self, timer: segue_machine::Timer) {
-        let quiet_ms = self.live.as_ref().map_or(0, Live::quiet_ms);
-        self.queue.push_back(Event::TimerFired { timer, quiet_ms });
-    }
-
     fn input(&mut self, input: Input) {
         match input {
             Input::Event(event) => self.queue.push_back(event),
@@ -224,6 +224,7 @@ impl Driver {
                 self.prompt_agent(session, text);
             }
             Input::Trouble(text) => self.note(&text),
+            Input::Looked(found) => self.looked(&found),
         }
     }
 

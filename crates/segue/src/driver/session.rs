@@ -32,7 +32,19 @@ pub(super) struct Live {
 impl Live {
     /// For how long the agent has not written a byte.
     pub(super) fn quiet_ms(&self) -> u64 {
-        u64::try_from(self.heard.elapsed().as_millis()).unwrap_or(u64::MAX)
+        let errors = self.process.as_ref().map(|process| process.errors.last());
+        let heard = errors.map_or(self.heard, |errors| errors.max(self.heard));
+        u64::try_from(heard.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// The session's number.
+    pub(super) fn n(&self) -> u32 {
+        self.n
+    }
+
+    /// The session's number, and the id and start time of its process.
+    pub(super) fn process(&self) -> Option<(u32, u32, u64)> {
+        self.process.as_ref().map(|process| (self.n, process.pid, process.start))
     }
 
     /// Whether there is a file to be read along, or will be.
@@ -240,8 +252,18 @@ impl Driver {
         }
         let Some(along) = live.along.as_mut() else { return };
         let (n, lines) = (live.n, along.news());
+        if !lines.is_empty() {
+            live.heard = Instant::now();
+        }
         for line in lines {
             self.with_adapter(n, |adapter, io| adapter.tailed(&line, io));
+        }
+    }
+
+    /// The agent gave a sign of life beside its output.
+    pub(super) fn heard(&mut self) {
+        if let Some(live) = self.live.as_mut() {
+            live.heard = Instant::now();
         }
     }
 

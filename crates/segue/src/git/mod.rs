@@ -9,6 +9,7 @@ mod facts;
 mod lists;
 mod snapshot;
 mod stage;
+mod touched;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

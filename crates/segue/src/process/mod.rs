@@ -1,5 +1,6 @@
 //! The processes that segue starts, those that they leave behind, and who may work in a work tree.
 
+pub(crate) mod activity;
 pub(crate) mod lock;
 pub(crate) mod own;
 pub(crate) mod tree;

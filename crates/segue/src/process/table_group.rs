@@ -12,12 +12,13 @@ pub(super) struct Line {
     pub(super) parent: u32,
     pub(super) start: u64,
     pub(super) ended: bool,
+    pub(super) cpu_ms: u64,
 }
 
 /// The process with this pid, if there is one.
 pub(super) fn line(pid: u32) -> Option<Line> {
     let id = Pid::from_raw(i32::try_from(pid).ok()?)?;
-    test_kill_process(id).is_ok().then_some(Line { pid, parent: 0, start: 0, ended: false })
+    test_kill_process(id).is_ok().then_some(Line { pid, parent: 0, start: 0, ended: false, cpu_ms: 0 })
 }
 
 /// There is no list.
@@ -33,6 +34,11 @@ pub(super) fn holds(_pid: u32, _mark: &str) -> bool {
 /// Environments cannot be read.
 pub(super) fn has(_pid: u32, _key: &str) -> bool {
     false
+}
+
+/// What processes read and write is not told.
+pub(super) fn moved(_pid: u32) -> Option<u64> {
+    None
 }
 
 /// Orphans cannot be adopted.

@@ -8,6 +8,9 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open, pidfd_send_signal, set_child_subreaper,
 };
 
+/// What the system counts CPU time in, for programs: the same on every machine that Rust runs on.
+const TICK_MS: u64 = 10;
+
 /// One line of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Line {
@@ -17,6 +20,8 @@ pub(super) struct Line {
     pub(super) start: u64,
     /// Whether it has ended and only waits for its parent to notice.
     pub(super) ended: bool,
+    /// CPU time that it has used, and its children that it has waited for.
+    pub(super) cpu_ms: u64,
 }
 
 /// The line of one process.
@@ -44,6 +49,14 @@ fn any_entry(pid: u32, fits: impl Fn(&[u8]) -> bool) -> bool {
     fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environ| environ.split(|byte| *byte == 0).any(fits))
 }
 
+/// Bytes that a process has read and written, and its children that it has waited for.
+pub(super) fn moved(pid: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
+    let count =
+        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+    Some(count("rchar:")?.saturating_add(count("wchar:")?))
+}
+
 /// Makes orphans below this process its children.
 pub(super) fn adopt() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
@@ -67,9 +80,14 @@ fn parse(pid: u32, stat: &[u8]) -> Option<Line> {
     let mut fields = rest.split_ascii_whitespace();
     let ended = matches!(fields.next()?, "Z" | "X" | "x");
     let parent = fields.next()?.parse().ok()?;
-    // Field 22 of the line; field 5 is the next one here.
-    let start = fields.nth(17)?.parse().ok()?;
-    Some(Line { pid, parent, start, ended })
+    // Fields 14 to 17 of the line; field 5 is the next one here.
+    let mut ticks: u64 = fields.nth(9)?.parse().ok()?;
+    for field in fields.by_ref().take(3) {
+        ticks = ticks.saturating_add(field.parse().ok()?);
+    }
+    // Field 22.
+    let start = fields.nth(4)?.parse().ok()?;
+    Some(Line { pid, parent, start, ended, cpu_ms: ticks.saturating_mul(TICK_MS) })
 }
 
 #[cfg(test)]
@@ -79,7 +97,10 @@ mod tests {
     #[test]
     fn a_name_with_spaces_and_parentheses_is_no_obstacle() {
         let stat = b"42 (a) S 1 (b) c) Z 7 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 12345 99 1\n";
-        assert_eq!(parse(42, stat), Some(Line { pid: 42, parent: 7, start: 12345, ended: true }));
+        assert_eq!(
+            parse(42, stat),
+            Some(Line { pid: 42, parent: 7, start: 12345, ended: true, cpu_ms: 260 })
+        );
     }
 
     #[test]

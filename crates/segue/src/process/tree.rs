@@ -140,7 +140,7 @@ fn is_claimed(pid: u32) -> bool {
 }
 
 /// These and everything below them.
-fn below(lines: &[table::Line], mut pids: BTreeSet<u32>) -> BTreeSet<u32> {
+pub(super) fn below(lines: &[table::Line], mut pids: BTreeSet<u32>) -> BTreeSet<u32> {
     loop {
         let before = pids.len();
         let more: Vec<u32> =

@@ -54,6 +54,10 @@ pub(super) struct Scenario {
     calls: u64,
     tokens: u64,
     last_word: Millis,
+    /// CPU time so far and what is added to it each second; none where it is not told.
+    cpu: Option<(u64, u64)>,
+    looked: Millis,
+    gone: bool,
 }
 
 /// A name for each effect, for holding it back.
@@ -122,6 +126,9 @@ impl Scenario {
             calls: 0,
             tokens: 0,
             last_word: START,
+            cpu: None,
+            looked: START,
+            gone: false,
         }
     }
 
@@ -311,10 +318,31 @@ impl Scenario {
             self.now = self.now.max(at);
             self.timers.remove(&timer);
             let quiet_ms = self.now - self.last_word;
-            self.feed(Event::TimerFired { timer, quiet_ms });
+            let activity = self.activity(timer);
+            self.feed(Event::TimerFired { timer, quiet_ms, activity });
         }
         self.now = until;
         self
+    }
+
+    /// From here on the system tells of CPU time, and so many milliseconds of it are used each second.
+    pub(super) fn uses_cpu(&mut self, ms_a_second: u64) -> &mut Self {
+        self.cpu = Some((self.cpu.map_or(0, |(so_far, _)| so_far), ms_a_second));
+        self.looked = self.now;
+        self
+    }
+
+    /// The agent's process is gone, and nothing says so.
+    pub(super) fn vanishes(&mut self) -> &mut Self {
+        self.gone = true;
+        self
+    }
+
+    fn activity(&mut self, timer: Timer) -> Option<crate::Activity> {
+        let (so_far, rate) = self.cpu.filter(|_| timer == Timer::Idle)?;
+        let used = so_far + (self.now - self.looked) * rate / 1_000;
+        (self.cpu, self.looked) = (Some((used, rate)), self.now);
+        Some(crate::Activity { cpu_ms: Some(used), procs: Some(2), gone: self.gone, ..Default::default() })
     }
 
     fn next_timer(&self) -> Option<(Timer, Millis)> {

@@ -143,6 +143,7 @@ impl Account {
             | AgentEvent::PermissionAsked { .. }
             | AgentEvent::Answered { .. }
             | AgentEvent::NotAnswered { .. }
+            | AgentEvent::Retrying { .. }
             | AgentEvent::Unrecognised { .. } => {}
         }
     }

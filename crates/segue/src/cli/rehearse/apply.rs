@@ -80,6 +80,9 @@ pub(super) fn settle(settings: &mut Settings, gate: &str, home: &Path) {
     let [idle, tool, ask, whole] = MOST_MS;
     limits.idle_ms = limits.idle_ms.min(idle);
     limits.tool_ms = limits.tool_ms.min(tool);
+    limits.thinking_ms = limits.thinking_ms.min(idle);
+    limits.tool_idle_ms = limits.tool_idle_ms.min(tool);
+    limits.retry_ms = limits.retry_ms.min(whole);
     limits.ask_timeout_ms = limits.ask_timeout_ms.min(ask);
     limits.deadline_ms = Some(limits.deadline_ms.unwrap_or(whole).min(whole));
     for file in settings.prompts.values_mut() {
