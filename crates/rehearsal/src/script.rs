@@ -40,6 +40,9 @@ pub struct Script {
     /// What stands in the output of every step beside its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_output: Option<String>,
+    /// What every tool call is called, instead of its command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_title: Option<String>,
     /// It says its words in pieces of this many characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub piece_chars: Option<u32>,
@@ -72,6 +75,7 @@ impl Default for Script {
             remarks: Vec::new(),
             last_words: Vec::new(),
             step_output: None,
+            tool_title: None,
             piece_chars: None,
             faults: Vec::new(),
             detach_tools: false,

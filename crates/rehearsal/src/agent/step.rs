@@ -14,7 +14,7 @@ impl Agent {
             Some(command) if command.is_empty() => return Ok(true),
             Some(command) => command,
         };
-        let title = format!("sh step.sh {n}");
+        let title = self.script.tool_title.clone().unwrap_or_else(|| format!("sh step.sh {n}"));
         let tool = format!("call-{}", self.next_serial());
         if self.script.permissions {
             self.wire.update(id, update::tool_call(&tool, &title, "pending"))?;

@@ -33,6 +33,7 @@ mod rehearse;
 mod replay;
 #[cfg(test)]
 mod secrets;
+mod stall;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
