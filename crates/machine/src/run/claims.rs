@@ -43,6 +43,10 @@ impl Run {
 
     /// A gate ran for a checkpoint: that decides nothing, but it is the newest that is known.
     pub(super) fn gate_looked_at(&mut self, result: &GateResult) {
+        // The verdict stands: what comes late is about no claim of this run.
+        if self.view.phase == Phase::Saving {
+            return;
+        }
         if result.passed {
             self.progress.gate_green(&result.gate);
         }
@@ -67,7 +71,11 @@ impl Run {
         self.view.ledger.merge(judged, &origin);
         let claims: Vec<Judged> =
             judged.iter().filter(|j| j.finding == Finding::Contradicted).cloned().collect();
-        let Some(first) = claims.first() else { return self.save(outcome, out) };
+        // A gate that was run once more for these words has the last one.
+        let red = outcome.verdict == Verdict::Verified && self.view.gates.values().any(|g| !g.passed);
+        let Some(first) = claims.first() else {
+            return if red { self.settle_gates(out) } else { self.save(outcome, out) };
+        };
         Self::tell_contradicted(judged, out);
         if self.corrections < CORRECTIONS && self.can_follow_up() && !self.must_replace() {
             self.corrections += 1;

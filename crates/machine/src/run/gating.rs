@@ -62,7 +62,7 @@ impl Run {
         self.start_session(SessionReason::First, out);
     }
 
-    fn settle_gates(&mut self, out: &mut Vec<Effect>) {
+    pub(super) fn settle_gates(&mut self, out: &mut Vec<Effect>) {
         let failed: Vec<GateResult> = self.view.gates.values().filter(|g| !g.passed).cloned().collect();
         if failed.is_empty() { self.gates_green(out) } else { self.gates_red(failed, out) }
     }

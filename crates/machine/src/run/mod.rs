@@ -16,6 +16,7 @@ mod resume;
 mod session;
 mod stages;
 mod stall;
+mod state;
 mod turn;
 mod view;
 
@@ -27,8 +28,9 @@ use crate::{
     SessionReason, Timer, Verdict,
 };
 
-pub use life::{Life, Retry, State};
+pub use life::{Life, Retry};
 use progress::Progress;
+pub use state::State;
 pub use view::{
     Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Note, Phase, SessionView, ToolDone, Totals, View,
 };

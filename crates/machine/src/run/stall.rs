@@ -3,7 +3,7 @@
 //! Thinking, a long tool, a permission that was not given, the agent's own retries, a dead stream and a dead process are
 //! told apart; each has a limit of its own. Half of a limit is told, the whole of it is acted upon.
 
-use super::life::span;
+use super::state::span;
 use super::{Doing, EndReason, HandoffKind, Phase, Replace, Run, SessionView, State};
 use crate::{Activity, AgentFailure, Effect, Limit, Limits, Millis, Outcome, Timer, Verdict};
 

@@ -33,6 +33,7 @@ mod rehearse;
 mod replay;
 #[cfg(test)]
 mod secrets;
+#[cfg(test)]
 mod stall;
 #[cfg(test)]
 mod support;

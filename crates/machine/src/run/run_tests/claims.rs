@@ -70,3 +70,16 @@ fn what_a_checkpoint_says_is_remembered_and_what_is_not_so_is_told_and_left_out(
     assert!(ledger.contains("use SQLite") && !ledger.contains("ghost"), "{ledger}");
     assert_eq!(scene.warned("contradicted"), 1);
 }
+
+#[test]
+fn a_gate_that_is_run_for_the_last_words_and_is_red_takes_the_verdict_back() {
+    let mut scene = Scenario::new("seamless").gates(1).hold("judge").start();
+    scene.finishes();
+    let (gate, when, exit, tail) = ("g1".to_owned(), crate::GateWhen::Checkpoint, Some(1), String::new());
+    let result = crate::GateResult { gate, when, passed: false, exit, ms: 1, output: None, tail };
+    scene.feed(crate::Event::GateFinished(result)).release();
+    let failed = |e: &&Effect| matches!(e, Effect::SendPrompt { prompt: Prompt::GatesFailed { .. }, .. });
+    assert_eq!((scene.is_over(), scene.effects.iter().filter(failed).count()), (false, 1));
+    scene.finishes();
+    assert_eq!(scene.outcome().verdict, Verdict::Verified);
+}

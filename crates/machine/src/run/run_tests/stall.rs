@@ -20,9 +20,9 @@ fn retry(attempt: u32, failure: AgentFailure) -> AgentEvent {
 }
 
 fn told(scene: &Scenario, code: &str) -> Vec<String> {
-    let text = |effect: &Effect| match effect {
-        Effect::Announce(Notice::Warned { code: c, text }) if c == code => Some(text.clone()),
-        _ => None,
+    let text = |effect: &Effect| {
+        let Effect::Announce(Notice::Warned { code: c, text }) = effect else { return None };
+        (c == code).then(|| text.clone())
     };
     scene.effects.iter().filter_map(text).collect()
 }
