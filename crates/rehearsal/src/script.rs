@@ -142,6 +142,32 @@ pub enum FaultKind {
     Silent,
     /// One line of 3 MB.
     HugeLine,
+    /// The model call before the step is refused.
+    Provider {
+        /// In which way.
+        says: Refusal,
+        /// For so long after the first time, and the refusal says so; else every time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resets_in_ms: Option<u64>,
+    },
+}
+
+/// How a provider refuses a model call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refusal {
+    /// It has too much to do.
+    Overloaded,
+    /// Too many requests.
+    RateLimited,
+    /// Nothing left to spend.
+    Quota,
+    /// The key is not valid.
+    Unauthorised,
+    /// There is no such model.
+    BadModel,
+    /// It cannot be reached.
+    Network,
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::wire::Failure;
 use super::{Agent, update};
 use crate::brain::{self, Action, Belief};
 use crate::context::Role;
-use crate::script::CheckpointHabit;
+use crate::script::{CheckpointHabit, Refusal};
 
 /// Failures of steps in a row after which it gives up.
 const PATIENCE: u32 = 3;
@@ -21,6 +21,8 @@ pub(super) enum Stop {
     Superseded,
     TooLong(u64),
     Refused,
+    /// The provider refuses, for so many milliseconds where it says so.
+    Provider(Refusal, Option<u64>),
     Exit(u8),
     Io(io::Error),
 }
@@ -52,6 +54,7 @@ impl Agent {
             Err(Stop::Refused) => {
                 self.wire.fail(&call.id, Failure::new(-32603, "a checkpoint cannot be written right now"))?;
             }
+            Err(Stop::Provider(says, ms)) => self.wire.fail(&call.id, Failure::provider(says, ms))?,
             Err(Stop::Exit(code)) => return Ok(Some(code)),
             Err(Stop::Io(error)) => return Err(error),
         }
@@ -75,6 +78,9 @@ impl Agent {
             self.compact_if_due(id)?;
             let belief = self.belief(id);
             let action = belief.next();
+            if let Action::Step(n) = action {
+                self.refuse(id, n)?;
+            }
             let said = if action == Action::Finished { self.last_words() } else { None };
             self.call(id, &said.unwrap_or_else(|| belief.sentence(action)))?;
             let Action::Step(n) = action else { return Ok(()) };

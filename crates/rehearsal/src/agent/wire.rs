@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
+use crate::script::Refusal;
+
 /// The agent's output: one JSON object a line, flushed at once.
 pub(super) struct Wire {
     output: Box<dyn Write + Send>,
@@ -65,6 +67,25 @@ impl Failure {
         let message = format!("prompt is too long: {tokens} tokens > {window} maximum");
         let data = json!({ "type": "invalid_request_error", "message": message });
         Self { code: -32603, message, data: Some(data) }
+    }
+}
+
+impl Failure {
+    /// What a provider says, in the place where agents pass it on.
+    pub(super) fn provider(says: Refusal, retry_after_ms: Option<u64>) -> Self {
+        let (code, kind, message) = match says {
+            Refusal::Overloaded => (529, "overloaded_error", "Overloaded"),
+            Refusal::RateLimited => (429, "rate_limit_error", "This request would exceed the rate limit"),
+            Refusal::Quota => (429, "insufficient_quota", "You exceeded your current quota"),
+            Refusal::Unauthorised => (401, "authentication_error", "invalid x-api-key"),
+            Refusal::BadModel => (404, "model_not_found", "The model does not exist"),
+            Refusal::Network => (-32603, "connection", "connect ECONNREFUSED 127.0.0.1:9"),
+        };
+        let mut data = json!({ "type": kind });
+        if let Some(ms) = retry_after_ms {
+            data["retry_after_ms"] = json!(ms);
+        }
+        Self { code, message: message.to_owned(), data: Some(data) }
     }
 }
 
