@@ -31,10 +31,8 @@ pub(crate) fn opening() -> Vec<Event> {
         GateSpec { name: "tests".to_owned(), run: "true".to_owned(), timeout_ms: 1_000, manual: false };
     let agent = |name: &str| AgentSpec {
         name: name.to_owned(),
-        model: None,
-        window: None,
-        budget: None,
         allow: vec!["execute".to_owned()],
+        ..AgentSpec::default()
     };
     let spec = RunSpec {
         task: Task { text: "the task".to_owned(), source: None, open_items: 2 },
@@ -56,6 +54,8 @@ pub(crate) fn opening() -> Vec<Event> {
         from: None,
         role: None,
         memory: segue_machine::ledger::Memory::Ledger,
+        wait: segue_machine::WaitRules::default(),
+        circuits: Vec::new(),
     };
     vec![
         Event::RunStarted { spec: Box::new(spec) },

@@ -80,7 +80,7 @@ impl Adapter for Command {
 }
 
 fn failed(message: String) -> TurnEnd {
-    TurnEnd::Failed { failure: AgentFailure::Other, message }
+    TurnEnd::failed(AgentFailure::Other, message)
 }
 
 fn last_line(text: &str) -> &str {

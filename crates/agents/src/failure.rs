@@ -2,6 +2,8 @@
 
 use segue_machine::{AgentFailure, TurnEnd};
 
+use crate::retry;
+
 /// Reads an error that an agent gave as the end of a turn.
 ///
 /// A full window is believed only when the message also carries a number or a machine-readable code, because
@@ -24,11 +26,16 @@ pub fn classify(message: &str, code: Option<&str>) -> TurnEnd {
         return TurnEnd::Overflow { message: message.to_owned() };
     }
     // Providers say "exceeded your current quota" of a minute as well as of the money; the minute comes with a time.
-    let spent = has("exceeded your current quota") && !has("retry after") && !has("retry in");
-    let failure = if has("overloaded")
+    let retry = retry::in_words(message);
+    let spent = has("exceeded your current quota") && retry.is_none();
+    // What people write about limits is believed only beside a number or a code (M9).
+    let told = |needle: &str| numbered && has(needle);
+    let failure = if told("overloaded")
+        || has("overloaded_error")
+        || has("model is overloaded")
+        || has("servers are currently overloaded")
         || has("at capacity")
-        || status("529")
-        || status("503")
+        || ["529", "502", "503", "504"].iter().any(|number| status(number))
         || has("service unavailable")
     {
         AgentFailure::Overloaded
@@ -39,7 +46,7 @@ pub fn classify(message: &str, code: Option<&str>) -> TurnEnd {
         || spent
     {
         AgentFailure::Quota
-    } else if has("rate_limit") || has("rate limit") || status("429") || has("resource_exhausted") {
+    } else if told("rate_limit") || told("rate limit") || status("429") || has("resource_exhausted") {
         AgentFailure::RateLimited
     } else if status("401")
         || status("403")
@@ -50,12 +57,38 @@ pub fn classify(message: &str, code: Option<&str>) -> TurnEnd {
         AgentFailure::Unauthorised
     } else if has("model_not_found") || has("not_found_error") || has("unknown model") {
         AgentFailure::BadModel
+    } else if UNREACHABLE.iter().any(|words| has(words)) {
+        AgentFailure::Network
     } else {
         AgentFailure::Other
     };
-    TurnEnd::Failed { failure, message: message.to_owned() }
+    let limited =
+        matches!(failure, AgentFailure::Overloaded | AgentFailure::RateLimited | AgentFailure::Quota);
+    TurnEnd::Failed { failure, message: message.to_owned(), retry: retry.filter(|_| limited) }
 }
 
+/// How the CLIs and the systems below them say that there is no connection, in lower case.
+const UNREACHABLE: [&str; 19] = [
+    "econnrefused",
+    "connection refused",
+    "econnreset",
+    "connection reset",
+    "connection error",
+    "enotfound",
+    "eai_again",
+    "getaddrinfo",
+    "dns error",
+    "failed to lookup address",
+    "etimedout",
+    "request timed out",
+    "connection timed out",
+    "unable to connect",
+    "fetch failed",
+    "network error",
+    "tls handshake",
+    "certificate",
+    "stream disconnected before completion",
+];
 /// What kind of failure an agent meets that it tries to get over by itself: by its status where there is one.
 pub(crate) fn failure_of(why: &str, status: Option<u64>) -> AgentFailure {
     match (status, classify(why, None)) {
@@ -77,6 +110,8 @@ fn stands_alone(text: &str, number: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use segue_machine::Retry;
+
     use super::*;
 
     fn kind(message: &str, code: Option<&str>) -> Option<AgentFailure> {
@@ -114,9 +149,38 @@ mod tests {
             ("You exceeded your current quota: insufficient_quota", AgentFailure::Quota),
             ("401 authentication_error", AgentFailure::Unauthorised),
             ("model_not_found", AgentFailure::BadModel),
+            ("Connection error.", AgentFailure::Network),
+            ("Unable to connect to API (ECONNREFUSED)", AgentFailure::Network),
+            ("getaddrinfo ENOTFOUND api.example.com", AgentFailure::Network),
+            ("Request timed out", AgentFailure::Network),
+            ("stream disconnected before completion: stream closed", AgentFailure::Network),
+            ("504 Gateway Timeout", AgentFailure::Overloaded),
             ("something broke", AgentFailure::Other),
         ] {
             assert_eq!(kind(message, None), Some(failure), "{message}");
         }
+    }
+
+    #[test]
+    fn m9_words_about_limits_without_a_number_or_a_code_are_no_limit() {
+        for message in [
+            "the notes in LIMITS.md say that we hit a rate limit",
+            "the reviewer wrote that the queue is overloaded",
+            "rate_limit is a key of the file",
+        ] {
+            assert_eq!(kind(message, None), Some(AgentFailure::Other), "{message}");
+        }
+        assert_eq!(kind("we hit a rate limit", Some("rate_limit_error")), Some(AgentFailure::RateLimited));
+        assert_eq!(kind("rate limit reached: 30000 tokens", None), Some(AgentFailure::RateLimited));
+    }
+
+    #[test]
+    fn a_time_to_come_back_is_read_where_a_limit_is_told() {
+        let retry = |message: &str, code| {
+            if let TurnEnd::Failed { retry, .. } = classify(message, code) { retry } else { None }
+        };
+        assert_eq!(retry("Please try again in 1s.", Some("429")), Some(Retry::After(1_000)));
+        assert_eq!(retry("it broke, try again in 5 minutes", None), None);
+        assert_eq!(retry("Please try again later", Some("429")), None);
     }
 }

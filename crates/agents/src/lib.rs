@@ -13,6 +13,7 @@ pub mod windows;
 
 mod failure;
 mod lines;
+mod retry;
 
 use segue_machine::AgentEvent;
 

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::claims::Judged;
 use crate::{
-    Asked, CheckpointBy, EndReason, GateResult, GateWhen, HandoffKind, Limit, Millis, Outcome, SessionReason,
+    AgentFailure, Asked, CheckpointBy, Circuit, EndReason, GateResult, GateWhen, HandoffKind, Limit, Millis,
+    Outcome, SessionReason,
 };
 
 /// One thing for the driver to do.
@@ -124,6 +125,14 @@ pub enum Effect {
         /// Which.
         timer: Timer,
     },
+    /// Tell other runs what was learned about an account.
+    KeepCircuit {
+        /// The account.
+        account: String,
+        /// What is wrong with it; `None` when it is fine again.
+        #[serde(default)]
+        circuit: Option<Circuit>,
+    },
     /// Let everyone who looks know.
     Announce(Notice),
     /// The run is over.
@@ -182,6 +191,8 @@ pub enum Timer {
     Idle,
     /// The last tool before a session is ended.
     End,
+    /// The end of a wait.
+    Wait,
 }
 
 /// How much a checkpoint holds.
@@ -319,6 +330,28 @@ pub enum Notice {
         limit: Limit,
         /// Its value.
         value: String,
+    },
+    /// The run waits for an agent's provider; no process runs.
+    WaitStarted {
+        /// The agent.
+        agent: String,
+        /// What is wrong with it.
+        failure: AgentFailure,
+        /// What the wait is for, in words.
+        why: String,
+        /// When it ends.
+        until: Millis,
+    },
+    /// The wait is over, by time or because someone asked.
+    WaitEnded {
+        /// The agent.
+        agent: String,
+        /// What was wrong with it.
+        failure: AgentFailure,
+        /// What the wait was for, in words.
+        why: String,
+        /// When it was to end.
+        until: Millis,
     },
     /// Something a person should know and that changes nothing.
     Warned {

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::claims::Judged;
-use crate::{CheckpointRef, Depth, Reading, RunSpec, Timer};
+use crate::{CheckpointRef, Circuit, Depth, Reading, RunSpec, Timer};
 
 /// Milliseconds since the Unix epoch, UTC.
 pub type Millis = u64;
@@ -43,6 +43,12 @@ pub enum Event {
         /// Go on from this checkpoint of the run instead of the last.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<CheckpointRef>,
+        /// Try at once what the run was waiting for.
+        #[serde(default)]
+        now: bool,
+        /// What other runs have learned about the accounts since.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        circuits: Vec<Circuit>,
     },
     /// An agent process was started.
     SessionSpawned {
@@ -162,6 +168,8 @@ pub enum Event {
         /// Gently or at once.
         how: StopHow,
     },
+    /// Someone does not want to wait any longer.
+    TryAsked,
 }
 
 /// What an agent said or did, in words that fit every agent.
@@ -305,7 +313,27 @@ pub enum TurnEnd {
         failure: AgentFailure,
         /// The agent's or API's message.
         message: String,
+        /// When to come back, as the agent or the API says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry: Option<Retry>,
     },
+}
+
+impl TurnEnd {
+    /// A failure that says nothing about when to come back.
+    pub fn failed(failure: AgentFailure, message: impl Into<String>) -> Self {
+        Self::Failed { failure, message: message.into(), retry: None }
+    }
+}
+
+/// When an agent may be tried again, as it was told: adapters have no clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Retry {
+    /// At this moment.
+    At(Millis),
+    /// So many milliseconds after it was told.
+    After(u64),
 }
 
 /// Why an agent cannot go on. Each has an action of its own.
@@ -322,6 +350,8 @@ pub enum AgentFailure {
     Unauthorised,
     /// The model does not exist or may not be used.
     BadModel,
+    /// The provider cannot be reached.
+    Network,
     /// The agent refuses to work on this.
     Refused,
     /// Anything else.

@@ -9,6 +9,7 @@ pub mod gauge;
 pub mod ledger;
 pub mod policy;
 
+mod circuit;
 mod effect;
 mod event;
 mod limits;
@@ -16,17 +17,20 @@ mod run;
 mod spec;
 mod usage;
 mod verdict;
+mod wait_rules;
 
+pub use circuit::Circuit;
 pub use effect::{Depth, Effect, EndHow, NextKind, NextStep, Notice, Prompt, Timer};
 pub use event::{
     Activity, AgentEvent, AgentFailure, Asked, Capabilities, CheckpointBy, Claims, Event, GateResult,
-    GateWhen, Millis, Record, SessionReason, StopHow, TurnEnd, WorkState,
+    GateWhen, Millis, Record, Retry, SessionReason, StopHow, TurnEnd, WorkState,
 };
 pub use limits::{Limit, Limits};
 pub use run::{
-    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Life, Note, Phase, Retry, Run, SessionView,
-    State, ToolDone, Totals, View,
+    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Life, Note, OwnRetry, Phase, Run, SessionView,
+    State, ToolDone, Totals, View, Waiting,
 };
 pub use spec::{AgentSpec, CommitMode, GateSpec, GitSpec, RoleSpec, RunSpec, Task};
 pub use usage::{Reading, Scope, Source};
 pub use verdict::{Outcome, Verdict};
+pub use wait_rules::{OnRateLimit, WaitRules};

@@ -83,11 +83,15 @@ pub enum Limit {
     Permissions,
     /// A fresh session that starts above the line.
     Futile,
+    /// A wait that is not wanted or would be too long.
+    Wait,
+    /// Failures of providers in a row, without progress.
+    Failures,
 }
 
 impl Limit {
     /// Every limit there is.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Deadline,
         Self::MaxRestarts,
         Self::NoProgress,
@@ -97,5 +101,7 @@ impl Limit {
         Self::Stall,
         Self::Permissions,
         Self::Futile,
+        Self::Wait,
+        Self::Failures,
     ];
 }

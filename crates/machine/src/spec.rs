@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ledger::Memory;
 use crate::policy::Policy;
-use crate::{CheckpointRef, Limits, Millis};
+use crate::{CheckpointRef, Circuit, Limits, Millis, WaitRules};
 
 /// The work, in the user's words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub struct Task {
 }
 
 /// One agent that may work on the run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentSpec {
     /// The name in the configuration.
     pub name: String,
@@ -36,6 +36,16 @@ pub struct AgentSpec {
     /// Tool kinds that may run without asking; `*` is all.
     #[serde(default)]
     pub allow: Vec<String>,
+    /// The account that it works on, where several agents share one or one agent has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+}
+
+impl AgentSpec {
+    /// The account that it works on: its own name where nothing else is configured.
+    pub fn account(&self) -> &str {
+        self.account.as_deref().unwrap_or(&self.name)
+    }
 }
 
 /// A command whose exit code decides.
@@ -126,4 +136,10 @@ pub struct RunSpec {
     /// What crosses a handoff.
     #[serde(default)]
     pub memory: Memory,
+    /// When it waits, and how long.
+    #[serde(default)]
+    pub wait: WaitRules,
+    /// What other runs have learned about the accounts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub circuits: Vec<Circuit>,
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Limit;
+use crate::{Limit, Millis};
 
 /// The word for how a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -37,12 +37,15 @@ pub struct Outcome {
     /// A person asked for the stop.
     #[serde(default)]
     pub interrupted: bool,
+    /// When going on is worth a try, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Millis>,
 }
 
 impl Outcome {
     /// A verdict with its reason and nothing else to say.
     pub fn new(verdict: Verdict, reason: impl Into<String>) -> Self {
-        Self { verdict, reason: reason.into(), advice: None, limit: None, interrupted: false }
+        Self { verdict, reason: reason.into(), advice: None, limit: None, interrupted: false, until: None }
     }
 
     /// The same outcome with advice.
@@ -66,6 +69,7 @@ impl Outcome {
             Verdict::Failed => 1,
             Verdict::NeedsPerson => 3,
             Verdict::Stopped if self.interrupted => 130,
+            Verdict::Stopped if self.limit == Some(Limit::Wait) => 75,
             Verdict::Stopped => 4,
         }
     }

@@ -3,7 +3,8 @@
 
 use schemars::JsonSchema;
 use segue_machine::{
-    CheckpointBy, Claims, Depth, EndReason, GateWhen, HandoffKind, Limit, SessionReason, Source, Verdict,
+    AgentFailure, CheckpointBy, Claims, Depth, EndReason, GateWhen, HandoffKind, Limit, SessionReason,
+    Source, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -244,6 +245,12 @@ pub struct WaitFields {
     pub why: String,
     /// Until when.
     pub until: Option<Time>,
+    /// The agent that is waited for.
+    #[serde(default)]
+    pub agent: Option<String>,
+    /// What is wrong with it.
+    #[serde(default)]
+    pub failure: Option<AgentFailure>,
 }
 
 /// A limit was reached.
@@ -293,4 +300,7 @@ pub struct RunFinished {
     pub limit: Option<Limit>,
     /// The exit code of the process that ran it.
     pub exit_code: u8,
+    /// When going on is worth a try, where a provider said so.
+    #[serde(default)]
+    pub until: Option<Time>,
 }

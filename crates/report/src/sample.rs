@@ -16,8 +16,7 @@ pub(crate) const START: u64 = 1_769_860_800_000;
 
 pub(crate) fn spec(policy: &str, text: &str) -> RunSpec {
     let preset = preset::find(policy).unwrap();
-    let agent =
-        |name: &str| AgentSpec { name: name.into(), model: None, window: None, budget: None, allow: vec![] };
+    let agent = |name: &str| AgentSpec { name: name.into(), ..AgentSpec::default() };
     RunSpec {
         task: Task { text: text.into(), source: None, open_items: 0 },
         agents: vec![agent("claude"), agent("codex")],
@@ -43,6 +42,8 @@ pub(crate) fn spec(policy: &str, text: &str) -> RunSpec {
         from: None,
         role: None,
         memory: Default::default(),
+        wait: Default::default(),
+        circuits: Vec::new(),
     }
 }
 
@@ -184,7 +185,12 @@ fn beginnings(text: &str) -> Vec<Outer> {
 fn endings(text: &str) -> Vec<Outer> {
     let t = || text.to_owned();
     let phase = |status| PhaseFields { phase: t(), status, report: Some(t()) };
-    let wait = || WaitFields { why: t(), until: Some(Time(START + 1)) };
+    let wait = || WaitFields {
+        why: t(),
+        until: Some(Time(START + 1)),
+        agent: Some(t()),
+        failure: Some(segue_machine::AgentFailure::RateLimited),
+    };
     vec![
         Outer::HandoffDecided(HandoffDecided {
             from: "s1".into(),
@@ -234,6 +240,7 @@ fn endings(text: &str) -> Vec<Outer> {
             advice: Some(t()),
             limit: Some(Limit::Cost),
             exit_code: 4,
+            until: Some(Time(START + 1)),
         }),
     ]
 }

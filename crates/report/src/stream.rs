@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use segue_machine::gauge::Gauge;
 use segue_machine::policy::Percent;
 use segue_machine::{
-    AgentEvent, Effect, Event, Millis, Notice, Outcome, Record, RunSpec, SessionView, Source, View,
+    AgentEvent, AgentFailure, Effect, Event, Millis, Notice, Outcome, Record, RunSpec, SessionView, Source,
+    View,
 };
 
 use crate::fields::{
     CheckpointRequested, CheckpointTaken, GateFinished, GaugeRead, HandoffDecided, LimitReached, RunFinished,
-    RunStarted, SessionEnded, SessionStarted, StageReached, Warning,
+    RunStarted, SessionEnded, SessionStarted, StageReached, WaitFields, Warning,
 };
 use crate::{Line, Outer, SCHEMA, Time, words};
 
@@ -112,7 +113,8 @@ impl OuterStream {
             | Event::DoneClaimed { .. }
             | Event::BrakeAsked { .. }
             | Event::TimerFired { .. }
-            | Event::StopAsked { .. } => None,
+            | Event::StopAsked { .. }
+            | Event::TryAsked => None,
         }
     }
 
@@ -205,6 +207,12 @@ impl OuterStream {
             Notice::LimitReached { limit, value } => {
                 Outer::LimitReached(LimitReached { limit: *limit, value: value.clone() })
             }
+            Notice::WaitStarted { agent, failure, why, until } => {
+                Outer::WaitStarted(wait_fields(agent, *failure, why, *until))
+            }
+            Notice::WaitEnded { agent, failure, why, until } => {
+                Outer::WaitEnded(wait_fields(agent, *failure, why, *until))
+            }
             Notice::Warned { code, text } => {
                 Outer::Warning(Warning { code: code.clone(), text: text.clone() })
             }
@@ -289,6 +297,16 @@ fn run_finished(outcome: &Outcome, at: Millis, view: &View) -> RunFinished {
         advice: outcome.advice.clone(),
         limit: outcome.limit,
         exit_code: outcome.exit_code(view.spec.as_ref().is_some_and(|s| s.require_verified)),
+        until: outcome.until.map(Time),
+    }
+}
+
+fn wait_fields(agent: &str, failure: AgentFailure, why: &str, until: Millis) -> WaitFields {
+    WaitFields {
+        why: why.to_owned(),
+        until: Some(Time(until)),
+        agent: Some(agent.to_owned()),
+        failure: Some(failure),
     }
 }
 

@@ -63,7 +63,8 @@ pub(crate) fn event(redactor: &Redactor, event: &mut Event) -> Found {
         | Event::BrakeAsked { .. }
         | Event::SecretsRedacted { .. }
         | Event::TimerFired { .. }
-        | Event::StopAsked { .. } => {}
+        | Event::StopAsked { .. }
+        | Event::TryAsked => {}
     }
     found
 }

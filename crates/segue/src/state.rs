@@ -37,7 +37,10 @@ impl State {
 
     /// What a file says; the default when there is none or it cannot be read.
     pub(crate) fn read<T: DeserializeOwned + Default>(&self, name: &str) -> T {
-        fs::read(self.path(name)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+        fs::read(self.path(name))
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default()
     }
 
     /// Changes what a file says, alone, and returns what `change` returns.

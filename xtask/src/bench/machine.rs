@@ -129,13 +129,7 @@ fn per_event(mut round: impl FnMut() -> u64) -> f64 {
 fn spec() -> RunSpec {
     RunSpec {
         task: Task { text: "bench".to_owned(), source: None, open_items: 0 },
-        agents: vec![AgentSpec {
-            name: "a".to_owned(),
-            model: None,
-            window: None,
-            budget: None,
-            allow: Vec::new(),
-        }],
+        agents: vec![AgentSpec { name: "a".to_owned(), ..AgentSpec::default() }],
         policy: preset::find("staged")
             .map(|p| p.policy)
             .unwrap_or_else(|| unreachable!("a preset of our own")),
@@ -155,5 +149,7 @@ fn spec() -> RunSpec {
         from: None,
         role: None,
         memory: Default::default(),
+        wait: Default::default(),
+        circuits: Vec::new(),
     }
 }

@@ -127,8 +127,9 @@ Made by `cargo xtask faults`: what a provider can do to an agent, at three momen
 `overflow` is the provider's \"too long\". Refusals (`429` to `quota`) last until the run has stopped; the others come once.\n\
 - *start* is the first step, *middle* the fifth, *checkpoint* the request for a checkpoint, under the policy `loop`,\n  \
 which asks early. Where an agent is never asked for one, the fault is not met.\n\
-- segue does not wait for a rate limit: such a run stops, and `segue resume` goes on when the provider answers again. The\n  \
-rehearsal does just that: \"failed: rate limited; resumed → verified\".\n\
+- A rate limit or an overload is waited for, in a rehearsal never long and only a few times; what lasts stops the run, and\n  \
+`segue resume` goes on when the provider answers again. The rehearsal does just that: \"stopped: rate limited; resumed →\n  \
+verified\".\n\
 - The promises: every run ends by itself (no hang), nothing is called done that is not (no false \"done\"), and by the\n  \
 steps' own log none is lost and none is done twice. ✗ marks a cell that breaks one, or where something else is wrong.\n\
 - The CLIs' own retries are set low and their time-outs short (docs/rehearse.md), so that the whole table takes an hour and\n  \

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::classify;
+use crate::{classify, retry};
 
 /// One message, its body not yet read.
 #[derive(Debug, Deserialize)]
@@ -49,7 +49,7 @@ impl RpcError {
             (400..600).contains(&self.code).then(|| format!("{} {}", self.code, kind.unwrap_or_default()));
         let code =
             if self.code == AUTH_REQUIRED { Some("auth_required") } else { status.as_deref().or(kind) };
-        classify(&message, code)
+        retry::with(classify(&message, code), retry::in_fields(&self.data))
     }
 }
 
@@ -92,7 +92,7 @@ fn write(message: &Value, to: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use segue_machine::AgentFailure;
+    use segue_machine::{AgentFailure, Retry};
 
     use super::*;
 
@@ -106,5 +106,16 @@ mod tests {
         assert_eq!(kind(429, busy), Some(AgentFailure::RateLimited));
         assert_eq!(kind(401, "Request had invalid credentials."), Some(AgentFailure::Unauthorised));
         assert_eq!(kind(-32603, "it broke"), Some(AgentFailure::Other));
+    }
+
+    #[test]
+    fn h3_a_time_to_come_back_is_read_from_the_fields_before_the_words() {
+        let retry = |data: Value| {
+            let error = RpcError { code: 429, message: "Suggested retry after 2s.".to_owned(), data };
+            if let TurnEnd::Failed { retry, .. } = error.classify() { retry } else { None }
+        };
+        assert_eq!(retry(Value::Null), Some(Retry::After(2_000)));
+        let details = json!([{ "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "39s" }]);
+        assert_eq!(retry(json!({ "details": details })), Some(Retry::After(39_000)));
     }
 }

@@ -217,7 +217,7 @@ impl Acp {
             (Call::Load, Some(_)) => self.open_new(io),
             (Call::Initialize | Call::Open, Some(error)) => {
                 let end = error.classify();
-                let end = if let TurnEnd::Failed { failure: AgentFailure::Other, message } = end {
+                let end = if let TurnEnd::Failed { failure: AgentFailure::Other, message, .. } = end {
                     refused(message)
                 } else {
                     end
@@ -369,7 +369,7 @@ impl Acp {
         if let Some(error) = error {
             return error.classify();
         }
-        let failed = |failure, message: &str| TurnEnd::Failed { failure, message: message.to_owned() };
+        let failed = |failure, message: &str| TurnEnd::failed(failure, message);
         match read::<PromptResponse>(result).map(|r| r.stop_reason) {
             Some(StopReason::EndTurn) => TurnEnd::Finished { text },
             Some(StopReason::Cancelled) => TurnEnd::Cancelled,
@@ -436,7 +436,7 @@ fn last_words(text: String, from: usize) -> String {
 }
 
 fn refused(message: String) -> TurnEnd {
-    TurnEnd::Failed { failure: AgentFailure::Refused, message }
+    TurnEnd::failed(AgentFailure::Refused, message)
 }
 
 #[cfg(test)]

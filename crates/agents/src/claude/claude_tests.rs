@@ -1,5 +1,5 @@
 use super::*;
-use segue_machine::{AgentFailure, Reading, Scope, TurnEnd};
+use segue_machine::{AgentFailure, Reading, Retry, Scope, TurnEnd};
 
 /// A conversation that works on a prompt.
 struct Talk {

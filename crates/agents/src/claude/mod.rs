@@ -44,6 +44,8 @@ pub struct Claude {
     held: Option<String>,
     call: Option<Call>,
     last_fill: Option<u64>,
+    /// When a limit that turned a request down is over.
+    rejected_until: Option<u64>,
     /// Calls whose usage came with the stream, so that their messages need not be read for it.
     metered: BTreeSet<String>,
     side: BTreeSet<String>,
@@ -74,6 +76,7 @@ impl Claude {
             held: None,
             call: None,
             last_fill: None,
+            rejected_until: None,
             metered: BTreeSet::new(),
             side: BTreeSet::new(),
             tools: BTreeMap::new(),
@@ -204,7 +207,7 @@ impl Claude {
             "user" if main => self.user(&line["message"], io),
             "system" => self.system(line, io),
             "result" => self.result(line, io),
-            "rate_limit_event" => stream::allowances(&line["rate_limit_info"], io),
+            "rate_limit_event" => self.rate_limit(&line["rate_limit_info"], io),
             "control_response" => self.control_response(line, io),
             "control_request" => self.control_request(line, io),
             _ => {}

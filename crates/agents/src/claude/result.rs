@@ -1,10 +1,10 @@
 //! How a turn of Claude Code ends. `subtype: success` is no success, and an empty result is no answer.
 
-use segue_machine::{AgentEvent, AgentFailure, Reading, Scope, TurnEnd};
+use segue_machine::{AgentEvent, AgentFailure, Reading, Retry, Scope, TurnEnd};
 use serde_json::{Value, json};
 
 use super::{Claude, Sent};
-use crate::{Io, classify};
+use crate::{Io, classify, retry};
 
 impl Claude {
     pub(super) fn result(&mut self, line: &Value, io: &mut Io) {
@@ -17,7 +17,8 @@ impl Claude {
         if line["terminal_reason"] == "completed" {
             self.control(&json!({ "subtype": "get_context_usage" }), io);
         }
-        let end = turn_end(line, said);
+        let told = self.rejected_until.take().map(Retry::At);
+        let end = retry::with(turn_end(line, said), told);
         // Finished work needs no checkpoint, and a turn that failed is not asked for one; a stopped turn still is.
         if end != TurnEnd::Cancelled {
             self.held = None;
@@ -73,7 +74,7 @@ fn turn_end(line: &Value, said: String) -> TurnEnd {
         // A full window is told by `terminal_reason`; words alone are not believed here.
         return match failed {
             TurnEnd::Overflow { message } if status.as_deref() != Some("400") => {
-                TurnEnd::Failed { failure: AgentFailure::Other, message }
+                TurnEnd::failed(AgentFailure::Other, message)
             }
             TurnEnd::Overflow { .. }
             | TurnEnd::Failed { .. }

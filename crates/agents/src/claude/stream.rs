@@ -149,6 +149,13 @@ impl Claude {
         }
     }
 
+    // Only a limit that turned a request down says when the next one is worth it.
+    pub(super) fn rate_limit(&mut self, info: &Value, io: &mut Io) {
+        let resets_at = info["resetsAt"].as_u64().map(|seconds| seconds.saturating_mul(1_000));
+        self.rejected_until = resets_at.filter(|_| info["status"] == "rejected");
+        allowances(info, io);
+    }
+
     /// Reports the text that has come together.
     pub(super) fn flush(&mut self, io: &mut Io) {
         let chars = std::mem::take(&mut self.chars);
@@ -175,7 +182,7 @@ fn retrying(line: &Value) -> AgentEvent {
 }
 
 /// What a subscription's limits say; only logins that have such limits send it.
-pub(super) fn allowances(info: &Value, io: &mut Io) {
+fn allowances(info: &Value, io: &mut Io) {
     for (name, window) in info["unifiedWindows"].as_object().into_iter().flatten() {
         let Some(used) = window["utilization"].as_f64().filter(|used| *used >= 0.0) else { continue };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a percentage, clamped")]

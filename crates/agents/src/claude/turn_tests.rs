@@ -29,7 +29,10 @@ fn each_way_a_turn_can_end_is_known_by_its_own_fields() {
         (row("success", true, "api_error", json!(429), "slow down"), &failed(AgentFailure::RateLimited)),
         (row("success", true, "api_error", json!(500), "broken"), &failed(AgentFailure::Other)),
         (row("success", true, "api_error", json!(529), "busy"), &failed(AgentFailure::Overloaded)),
-        (row("success", true, "api_error", none.clone(), "Request timed out"), &failed(AgentFailure::Other)),
+        (
+            row("success", true, "api_error", none.clone(), "Request timed out"),
+            &failed(AgentFailure::Network),
+        ),
         (row("error_max_turns", true, "max_turns", none.clone(), ""), &failed(AgentFailure::Other)),
         (row("error_during_execution", true, "aborted_tools", none.clone(), ""), &cancelled),
         (row("error_during_execution", true, "aborted_streaming", none.clone(), ""), &cancelled),
@@ -202,4 +205,21 @@ fn what_segue_does_not_offer_is_refused() {
     );
     assert_eq!(talk.written()[0]["response"]["subtype"], "error");
     assert_eq!(talk.events(), []);
+}
+
+#[test]
+fn h3_a_limit_that_turned_a_request_down_says_when_to_come_back() {
+    let refused = json!({ "type": "result", "subtype": "success", "is_error": true, "terminal_reason": "api_error",
+                          "api_error_status": 429, "result": "slow down" });
+    for (status, retry) in [("rejected", Some(Retry::At(1_794_800_000_000))), ("allowed_warning", None)] {
+        let mut talk = Talk::new();
+        let info = json!({ "status": status, "resetsAt": 1_794_800_000, "rateLimitType": "five_hour" });
+        talk.says(&json!({ "type": "rate_limit_event", "rate_limit_info": info }));
+        talk.says(&refused);
+        let told = talk.events().into_iter().find_map(|event| {
+            let AgentEvent::TurnEnded(TurnEnd::Failed { failure, retry, .. }) = event else { return None };
+            Some((failure, retry))
+        });
+        assert_eq!(told, Some((AgentFailure::RateLimited, retry)), "{status}");
+    }
 }

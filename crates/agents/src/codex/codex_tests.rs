@@ -1,5 +1,5 @@
 use super::*;
-use segue_machine::{Reading, Scope};
+use segue_machine::{Reading, Retry, Scope};
 
 /// A thread that works on a prompt.
 struct Talk {
@@ -471,4 +471,18 @@ fn the_accounts_limits_are_told_with_their_reset_times() {
     talk.says(&json!({ "method": "account/rateLimits/updated", "params": { "rateLimits": { "primary": primary } } }));
     let (name, resets_at) = ("5 h".to_owned(), Some(1_794_800_000_000));
     assert_eq!(talk.events(), [AgentEvent::AllowanceSeen { name, used_percent: 92, resets_at }]);
+}
+
+#[test]
+fn h3_a_time_to_come_back_is_read_from_the_body_and_else_from_the_words() {
+    let retry = |message: &str, info: &Value| {
+        let end = turn::failed(message, Some(info));
+        let TurnEnd::Failed { retry, .. } = end else { panic!("{end:?}") };
+        retry
+    };
+    let body = r#"{"error":{"type":"usage_limit_reached","resets_in_seconds":3600}}"#;
+    assert_eq!(retry(body, &json!("usageLimitExceeded")), Some(Retry::After(3_600_000)));
+    let status = json!({ "responseTooManyFailedAttempts": { "httpStatusCode": 429 } });
+    assert_eq!(retry("Rate limit reached. Please try again in 1s.", &status), Some(Retry::After(1_000)));
+    assert_eq!(retry("busy", &json!("serverOverloaded")), None);
 }

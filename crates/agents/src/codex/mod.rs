@@ -362,7 +362,7 @@ fn allowances(limits: &Value, io: &mut Io) {
 }
 
 fn refused(why: &str) -> AgentEvent {
-    AgentEvent::TurnEnded(TurnEnd::Failed { failure: AgentFailure::Refused, message: why.to_owned() })
+    AgentEvent::TurnEnded(TurnEnd::failed(AgentFailure::Refused, why))
 }
 
 fn write(message: &Value, io: &mut Io) {

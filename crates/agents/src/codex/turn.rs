@@ -4,7 +4,7 @@ use segue_machine::{AgentEvent, AgentFailure, TurnEnd};
 use serde_json::Value;
 
 use super::{Codex, Steer, Work};
-use crate::{Io, classify, failure_of};
+use crate::{Io, classify, failure_of, retry};
 
 impl Codex {
     pub(super) fn turn_completed(&mut self, turn: &Value, io: &mut Io) {
@@ -63,10 +63,14 @@ pub(super) fn failed(message: &str, info: Option<&Value>) -> TurnEnd {
         "unauthorized" => AgentFailure::Unauthorised,
         _ => {
             let code = api_code(message).or_else(|| status.map(|s| s.to_string()));
-            return classify(message, code.as_deref());
+            return retry::with(classify(message, code.as_deref()), retry::in_fields_of(message));
         }
     };
-    TurnEnd::Failed { failure, message: message.to_owned() }
+    TurnEnd::Failed {
+        failure,
+        message: message.to_owned(),
+        retry: retry::in_fields_of(message).or_else(|| retry::in_words(message)),
+    }
 }
 
 /// An error that Codex means to get over by itself. It counts its tries in the message: "Reconnecting... 1/5".

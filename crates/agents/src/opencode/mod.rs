@@ -181,7 +181,7 @@ impl OpenCode {
             let Some(model) = self.models.find(name) else {
                 let message = format!("OpenCode has no model {name:?}; `opencode models` lists them");
                 let failure = AgentFailure::BadModel;
-                return io.events.push(AgentEvent::TurnEnded(TurnEnd::Failed { failure, message }));
+                return io.events.push(AgentEvent::TurnEnded(TurnEnd::failed(failure, message)));
             };
             self.options.model = Some(model);
         }
@@ -303,7 +303,7 @@ fn words(status: u64, body: &Value) -> String {
 }
 
 fn refused(why: &str) -> TurnEnd {
-    TurnEnd::Failed { failure: AgentFailure::Refused, message: why.to_owned() }
+    TurnEnd::failed(AgentFailure::Refused, why)
 }
 
 #[cfg(test)]

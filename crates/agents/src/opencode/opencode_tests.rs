@@ -1,6 +1,6 @@
 //! OpenCode's lines, one at a time: what each means, and what is written.
 
-use segue_machine::{Reading, Scope};
+use segue_machine::{Reading, Retry, Scope};
 
 use super::*;
 
@@ -170,7 +170,9 @@ fn a_model_that_is_not_offered_is_named_and_nothing_is_started() {
     rig.answer(200, &json!({}));
     rig.answer(200, &json!({ "providers": [] }));
     let told = rig.told();
-    let [AgentEvent::TurnEnded(TurnEnd::Failed { failure, message })] = &told[..] else { panic!("{told:?}") };
+    let [AgentEvent::TurnEnded(TurnEnd::Failed { failure, message, .. })] = &told[..] else {
+        panic!("{told:?}")
+    };
     assert!(*failure == AgentFailure::BadModel && message.contains("nosuch"), "{message}");
 }
 
@@ -304,6 +306,9 @@ fn an_error_is_known_by_its_name_and_status() {
     assert_eq!(failure(&api(429, "insufficient_quota")), Some(AgentFailure::Quota));
     assert_eq!(failure(&api(503, "")), Some(AgentFailure::Overloaded));
     assert_eq!(failure(&api(500, "server_error")), Some(AgentFailure::Other));
+    let mut limited = api(429, "rate_limit_exceeded");
+    limited["data"]["responseHeaders"] = json!({ "retry-after": "20", "content-type": "application/json" });
+    assert!(matches!(turn::meaning(&limited), TurnEnd::Failed { retry: Some(Retry::After(20_000)), .. }));
     let auth = json!({ "name": "ProviderAuthError", "data": { "message": "no key" } });
     assert_eq!(failure(&auth), Some(AgentFailure::Unauthorised));
     assert_eq!(failure(&json!({ "name": "Odd" })), Some(AgentFailure::Other));

@@ -4,7 +4,7 @@ use segue_machine::{AgentEvent, AgentFailure, TurnEnd};
 use serde_json::Value;
 
 use super::{OpenCode, Work};
-use crate::{Io, classify};
+use crate::{Io, classify, retry};
 
 impl OpenCode {
     pub(super) fn prompt(&mut self, text: &str, io: &mut Io) {
@@ -113,7 +113,7 @@ pub(super) fn meaning(error: &Value) -> TurnEnd {
     match name {
         "ContextOverflowError" => TurnEnd::Overflow { message },
         "MessageAbortedError" => TurnEnd::Cancelled,
-        "ProviderAuthError" => TurnEnd::Failed { failure: AgentFailure::Unauthorised, message },
+        "ProviderAuthError" => TurnEnd::failed(AgentFailure::Unauthorised, message),
         "APIError" => {
             let body: Value =
                 data["responseBody"].as_str().and_then(|b| serde_json::from_str(b).ok()).unwrap_or_default();
@@ -124,10 +124,11 @@ pub(super) fn meaning(error: &Value) -> TurnEnd {
             };
             let word = |at: &str| body.pointer(at).and_then(Value::as_str).unwrap_or_default();
             let code = format!("{status} {} {}", word("/error/code"), word("/error/type"));
-            classify(&message, Some(code.trim()))
+            let told = retry::in_fields(&data["responseHeaders"]).or_else(|| retry::in_fields(&body));
+            retry::with(classify(&message, Some(code.trim())), told)
         }
         _ if message.contains("ModelNotFound") || message.contains("Model not found") => {
-            TurnEnd::Failed { failure: AgentFailure::BadModel, message }
+            TurnEnd::failed(AgentFailure::BadModel, message)
         }
         _ => classify(&message, None),
     }

@@ -104,6 +104,9 @@ impl Run {
         }
         self.ratio = session.gauge.ratio();
         self.blind = None;
+        if matches!(taken, Taken::Call(_) | Taken::Fell(_)) {
+            self.agent_works(out);
+        }
         if let Taken::Fell(_) = taken {
             let (from, to) = (before.unwrap_or(0), reading.fill());
             Self::warn("fell", format!("the window fell from {from} to {to} tokens"), out);
@@ -117,6 +120,9 @@ impl Run {
     fn allowance(&mut self, name: &str, used_percent: u32, resets_at: Option<Millis>, out: &mut Vec<Effect>) {
         const NEARLY_USED: u32 = 90;
         self.view.allowances.insert(name.to_owned(), Allowance { used_percent, resets_at });
+        if used_percent >= 100 {
+            self.full_until = self.full_until.max(resets_at);
+        }
         if used_percent >= NEARLY_USED {
             let left = resets_at.map(|at| at.saturating_sub(self.now) / 60_000);
             let reset =

@@ -37,6 +37,7 @@ impl Run {
     }
 
     pub(super) fn finish_now(&mut self, outcome: Outcome, out: &mut Vec<Effect>) {
+        self.stop_waiting(out);
         self.view.phase = Phase::Finished;
         self.view.finished_at = Some(self.now);
         self.ask = None;
@@ -125,6 +126,10 @@ impl Run {
         }
         if self.is_winding_down() {
             return;
+        }
+        // The work was saved before the wait began.
+        if self.view.phase == Phase::Waiting {
+            return self.finish_now(outcome, out);
         }
         let then = Then::Finish(outcome.clone(), EndReason::Stopped);
         if let Some(taking) = self.taking.as_mut() {

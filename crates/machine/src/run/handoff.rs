@@ -33,7 +33,7 @@ impl Run {
         let by = if answer.is_some() { CheckpointBy::Agent } else { CheckpointBy::Segue };
         let commit = match &then {
             Then::GoOn | Then::Gate => false,
-            Then::Replace(_) | Then::Start(_) => true,
+            Then::Replace(_) | Then::Start(_) | Then::Recover(_) => true,
             Then::Finish(..) => self.view.spec.as_ref().is_some_and(|s| s.git.commit_on_failure),
         };
         let session = self.view.sessions;
@@ -50,6 +50,7 @@ impl Run {
             Then::Gate => (NextKind::Gates, None),
             Then::Start(_) => (NextKind::Resume, Some(self.agent)),
             Then::Finish(..) => (NextKind::Stop, None),
+            Then::Recover(_) => self.next_after_failure(),
             Then::Replace(replace) => {
                 let other = self.fallback.filter(|_| replace.kind != HandoffKind::Restart);
                 let kind = match (replace.kind, other) {
@@ -131,6 +132,7 @@ impl Run {
             Then::Gate => self.gate(out),
             Then::Replace(replace) => self.replace(replace, out),
             Then::Start(reason) => self.start_session(reason, out),
+            Then::Recover(why) => self.recover(&why, out),
             Then::Finish(outcome, end) => self.end_session(end, After::Finish(outcome), out),
         }
     }
@@ -146,7 +148,11 @@ impl Run {
         }
         let most = limits.max_handoffs_without_progress;
         let moved = self.progress.take(most);
-        self.view.without_progress = if moved { 0 } else { self.view.without_progress + 1 };
+        if moved {
+            (self.view.without_progress, self.view.failures) = (0, 0);
+        } else {
+            self.view.without_progress += 1;
+        }
         if most > 0 && self.view.without_progress >= most {
             self.limit_reached(Limit::NoProgress, &most.to_string(), out);
             let outcome = Outcome::new(Verdict::Stopped, format!("{most} handoffs in a row without progress"))
@@ -198,9 +204,8 @@ impl Run {
 
     /// Decides who would be next: the agent after this one, or this one again.
     pub(super) fn choose_fallback(&mut self) {
-        let next = self.agent + 1;
-        let exists = self.view.spec.as_ref().is_some_and(|s| next < s.agents.len());
-        self.fallback = exists.then_some(next);
+        let agents = self.view.spec.as_ref().map_or(0, |s| s.agents.len());
+        self.fallback = (self.agent + 1..agents).find(|next| self.open_circuit(*next).is_none());
     }
 
     /// Ends the session, after the tool that still runs; without a session goes straight on.

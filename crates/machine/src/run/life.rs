@@ -29,7 +29,7 @@ pub struct Life {
     /// Its processes at the last look.
     pub procs: Option<u32>,
     /// The agent's own retries, while they go on.
-    pub retry: Option<Retry>,
+    pub retry: Option<OwnRetry>,
     /// A permission that it asked for and did not get, while nothing came after it.
     pub permission: Option<(String, Millis)>,
     /// When somebody last looked.
@@ -46,7 +46,7 @@ pub struct Life {
 
 /// An agent's own retries of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Retry {
+pub struct OwnRetry {
     /// Which retry this is, from 1.
     pub attempt: u32,
     /// Of how many.
@@ -88,7 +88,8 @@ impl Life {
                 let since = self.retry.as_ref().map_or(now, |retry| retry.since);
                 let next_at = next_at.or_else(|| delay_ms.map(|ms| now.saturating_add(ms)));
                 let (attempt, of, failure) = (*attempt, *of, *failure);
-                return self.retry = Some(Retry { attempt, of, why: why.clone(), failure, since, next_at });
+                return self.retry =
+                    Some(OwnRetry { attempt, of, why: why.clone(), failure, since, next_at });
             }
             // Said beside the work: no sign that the call came through.
             AgentEvent::ItemsSeen { .. }

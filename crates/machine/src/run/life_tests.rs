@@ -153,7 +153,7 @@ fn a_turn_that_ends_leaves_no_tool_behind() {
 fn every_state_has_a_name_of_its_own() {
     let still = Some((1, String::new()));
     let tool = |still| State::Tool { title: String::new(), others: 0, ms: 0, cores: None, still };
-    let retry = Retry {
+    let retry = OwnRetry {
         attempt: 1,
         of: None,
         why: "it broke".into(),

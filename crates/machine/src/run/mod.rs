@@ -8,6 +8,7 @@ mod agent;
 mod brake;
 mod claims;
 mod ending;
+mod failing;
 mod gating;
 mod handoff;
 mod life;
@@ -19,6 +20,7 @@ mod stall;
 mod state;
 mod turn;
 mod view;
+mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,11 +30,12 @@ use crate::{
     SessionReason, Timer, Verdict,
 };
 
-pub use life::{Life, Retry};
+pub use life::{Life, OwnRetry};
 use progress::Progress;
 pub use state::State;
 pub use view::{
-    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Note, Phase, SessionView, ToolDone, Totals, View,
+    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Note, Phase, SessionView, ToolDone, Totals,
+    View, Waiting,
 };
 
 /// The machine of one run.
@@ -84,6 +87,10 @@ pub struct Run {
     judging: Option<Outcome>,
     /// How often the agent was told that its words are not so.
     corrections: u32,
+    /// Why the session that is waited for starts.
+    held_back: Option<SessionReason>,
+    /// When an allowance that this session has used up is full again.
+    full_until: Option<Millis>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -113,6 +120,8 @@ enum Then {
     Gate,
     Replace(Replace),
     Start(SessionReason),
+    /// The provider failed: the same agent again, perhaps later, or another one.
+    Recover(String),
     Finish(Outcome, EndReason),
 }
 
@@ -158,7 +167,8 @@ impl Run {
         }
         match &record.event {
             Event::RunStarted { spec } => self.start(spec, &mut out),
-            Event::RunResumed { spec, same_session, orphans, at } => {
+            Event::RunResumed { spec, same_session, orphans, at, now, circuits } => {
+                self.learn(circuits, *now);
                 self.resume(spec.as_deref(), *same_session, *orphans, at.as_ref(), &mut out);
             }
             _ if over || self.view.spec.is_none() => {}
@@ -196,6 +206,7 @@ impl Run {
                 self.timer_fired(*timer, *quiet_ms, activity.as_ref(), &mut out);
             }
             Event::StopAsked { how } => self.stop(*how, &mut out),
+            Event::TryAsked => self.try_now(&mut out),
         }
         out
     }
@@ -206,6 +217,7 @@ impl Run {
         }
         self.view.spec = Some(Box::new(spec.clone()));
         self.view.started_at = self.now;
+        self.view.circuits.clone_from(&spec.circuits);
         if let Some(from) = &spec.from {
             self.adopt(from);
         }
@@ -247,6 +259,7 @@ impl Run {
             Timer::Ask => self.ask_timed_out(out),
             Timer::Idle => self.look_for_stall(quiet_ms, activity, out),
             Timer::End => self.send_end(EndHow::AtOnce, out),
+            Timer::Wait => self.wait_over(out),
         }
     }
 

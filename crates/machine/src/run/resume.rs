@@ -45,7 +45,7 @@ impl Run {
                 Some(outcome) => self.save(outcome, out),
                 None => self.take_up(was_checkpointing, out),
             },
-            Phase::Working | Phase::Finished => self.take_up(was_checkpointing, out),
+            Phase::Working | Phase::Waiting | Phase::Finished => self.take_up(was_checkpointing, out),
         }
     }
 
@@ -90,6 +90,7 @@ impl Run {
         self.stop_asked = false;
         self.denials.clear();
         self.trim = 0;
+        self.view.waiting = None;
         if self.view.phase == Phase::Finished {
             self.view.outcome = None;
             self.view.finished_at = None;
@@ -98,6 +99,7 @@ impl Run {
             self.view.restarts = 0;
             self.view.without_progress = 0;
             self.progress.trust();
+            self.view.failures = 0;
             self.view.round = 0;
         }
     }

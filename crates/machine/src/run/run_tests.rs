@@ -23,3 +23,5 @@ mod saving;
 mod stall;
 #[path = "run_tests/trigger.rs"]
 mod trigger;
+#[path = "run_tests/waiting.rs"]
+mod waiting;

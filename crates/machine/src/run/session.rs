@@ -9,6 +9,7 @@ use crate::{Capabilities, Effect, Notice, Outcome, Prompt, SessionReason, Timer,
 impl Run {
     /// Starts the next session with fresh counters.
     pub(super) fn start_session(&mut self, reason: SessionReason, out: &mut Vec<Effect>) {
+        let Some(reason) = self.hold_back(reason, out) else { return };
         let Some(spec) = &self.view.spec else { return };
         let Some(agent) = spec.agents.get(self.agent).cloned() else { return };
         let look_ms = super::stall::look_ms(&spec.limits);
@@ -20,6 +21,7 @@ impl Run {
         self.item_closed = false;
         self.spoke = false;
         self.rounds = 0;
+        self.full_until = None;
         self.held.clear();
         self.unanswered = false;
         self.fallback = None;

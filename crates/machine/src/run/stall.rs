@@ -5,7 +5,7 @@
 
 use super::state::span;
 use super::{Doing, EndReason, HandoffKind, Phase, Replace, Run, SessionView, State};
-use crate::{Activity, AgentFailure, Effect, Limit, Limits, Millis, Outcome, Timer, Verdict};
+use crate::{Activity, AgentFailure, Effect, Limit, Limits, Millis, Outcome, Retry, Timer, Verdict};
 
 /// The shortest and the longest time between two looks.
 const LOOKS: [u64; 2] = [250, 30_000];
@@ -59,7 +59,9 @@ impl Run {
                 }
                 Look::End { limit, why } => return self.stalled(limit, &why, out),
                 Look::Fail { limit, failure, why } => {
+                    let retry = session.life.retry.as_ref().and_then(|retry| retry.next_at).map(Retry::At);
                     self.stall_limit(limit, out);
+                    self.account_failed(failure, &why, retry, out);
                     return self.agent_failed(failure, &why, out);
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Retry;
+use super::OwnRetry;
 use super::life::BUSY;
 use crate::AgentFailure;
 
@@ -48,7 +48,7 @@ pub enum State {
         ms: u64,
     },
     /// It tries a call again by itself.
-    Retrying(Retry),
+    Retrying(OwnRetry),
     /// It shows no sign of life.
     Silent {
         /// For how long.
@@ -107,7 +107,7 @@ impl fmt::Display for State {
     }
 }
 
-impl fmt::Display for Retry {
+impl fmt::Display for OwnRetry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "retrying: attempt {}", self.attempt)?;
         if let Some(of) = self.of {
@@ -120,6 +120,7 @@ impl fmt::Display for Retry {
             AgentFailure::Unauthorised => "not authorised",
             AgentFailure::BadModel => "bad model",
             AgentFailure::Refused => "refused",
+            AgentFailure::Network => "no connection",
             AgentFailure::Other => return write!(f, ", {}", self.why),
         };
         write!(f, ", {kind}")

@@ -17,6 +17,7 @@ impl Run {
         if matches!(end, TurnEnd::Overflow { .. }) {
             self.view.overflows += 1;
         }
+        self.learn_from(end, out);
         if self.ending.is_some() {
             return self.send_end(EndHow::Gently, out);
         }
@@ -26,6 +27,9 @@ impl Run {
         if let Some(then) = self.taking.as_mut() {
             match (end, &*then) {
                 (TurnEnd::Finished { .. }, Then::GoOn | Then::Replace(_)) => *then = Then::Gate,
+                (TurnEnd::Failed { failure, message, .. }, Then::GoOn) if *failure != AgentFailure::Other => {
+                    *then = Then::Recover(message.clone());
+                }
                 (TurnEnd::Overflow { message } | TurnEnd::Failed { message, .. }, Then::GoOn) => {
                     let (overflow, reason) = (matches!(end, TurnEnd::Overflow { .. }), message.clone());
                     let end = if overflow { EndReason::Overflow } else { EndReason::Failed };
@@ -50,7 +54,7 @@ impl Run {
                 self.turn_failed(EndReason::Failed, "the agent cancelled its own turn", out)
             }
             TurnEnd::Overflow { message } => self.overflowed(message, out),
-            TurnEnd::Failed { failure, message } => self.agent_failed(*failure, message, out),
+            TurnEnd::Failed { failure, message, .. } => self.agent_failed(*failure, message, out),
         }
     }
 
@@ -87,27 +91,6 @@ impl Run {
                 .advise("`segue resume` goes on in a fresh session")
         };
         self.finish_after_failure("overflow", outcome, EndReason::Overflow, out);
-    }
-
-    pub(super) fn agent_failed(&mut self, failure: AgentFailure, message: &str, out: &mut Vec<Effect>) {
-        Self::warn("agent_failed", format!("the agent failed: {message}"), out);
-        match failure {
-            AgentFailure::Unauthorised
-            | AgentFailure::Quota
-            | AgentFailure::BadModel
-            | AgentFailure::Refused => {
-                self.choose_fallback();
-                if self.fallback.is_none() {
-                    let outcome = Outcome::new(Verdict::Failed, format!("the agent cannot go on: {message}"))
-                        .advise("mend that, or name a second agent with --agent a,b, then `segue resume`");
-                    return self.finish_after_failure("agent failed", outcome, EndReason::Failed, out);
-                }
-                self.turn_failed(EndReason::Failed, message, out);
-            }
-            AgentFailure::Overloaded | AgentFailure::RateLimited | AgentFailure::Other => {
-                self.turn_failed(EndReason::Failed, message, out);
-            }
-        }
     }
 
     /// The session is of no more use: save what there is and go on in a fresh one, within the limits.

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::{Life, State};
 use crate::gauge::Gauge;
 use crate::ledger::Ledger;
-use crate::{Capabilities, CheckpointBy, GateResult, Millis, Outcome, RunSpec, SessionReason};
+use crate::{
+    AgentFailure, Capabilities, CheckpointBy, Circuit, GateResult, Millis, Outcome, RunSpec, SessionReason,
+};
 
 /// Where a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -20,6 +22,8 @@ pub enum Phase {
     GatesBefore,
     /// A session works, starts or ends.
     Working,
+    /// No process runs: an agent's provider is waited for.
+    Waiting,
     /// The agent says that it is done, and the gates decide.
     Gating,
     /// The work is being saved for the last time.
@@ -183,6 +187,21 @@ pub struct Allowance {
     pub resets_at: Option<Millis>,
 }
 
+/// A wait for an agent's provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// The agent.
+    pub agent: String,
+    /// What is wrong with it.
+    pub failure: AgentFailure,
+    /// What the wait is for, in words.
+    pub why: String,
+    /// When it ends.
+    pub until: Millis,
+    /// When it began.
+    pub since: Millis,
+}
+
 /// A tool call that ended, for checkpoints that segue writes itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolDone {
@@ -245,6 +264,12 @@ pub struct View {
     pub finished_at: Option<Millis>,
     /// The time of the last event before its end.
     pub at: Millis,
+    /// What the run waits for.
+    pub waiting: Option<Waiting>,
+    /// Accounts that failed and have not worked since.
+    pub circuits: Vec<Circuit>,
+    /// Failures of providers in a row, without progress.
+    pub failures: u32,
 }
 
 impl View {
@@ -296,6 +321,9 @@ impl Default for View {
             started_at: 0,
             finished_at: None,
             at: 0,
+            waiting: None,
+            circuits: Vec::new(),
+            failures: 0,
         }
     }
 }

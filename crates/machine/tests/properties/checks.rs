@@ -83,6 +83,7 @@ impl World {
             | Effect::WriteHandoffFile { .. }
             | Effect::SetTimer { .. }
             | Effect::ClearTimer { .. }
+            | Effect::KeepCircuit { .. }
             | Effect::Announce(_) => {}
         }
         Ok(())
@@ -118,6 +119,7 @@ impl World {
                 self.jobs.push_back(Job::Effect(effect.clone()));
             }
             Effect::Announce(_)
+            | Effect::KeepCircuit { .. }
             | Effect::TellAgent { .. }
             | Effect::AnswerPermission { .. }
             | Effect::AnswerBrake { .. }

@@ -53,7 +53,7 @@ impl World {
             }
             Effect::AskCheckpoint { session, .. } => self.asked(session, dice),
             Effect::TakeCheckpoint { session, asked, by, .. } => {
-                let work = wild::work(dice, self.mood == Mood::Stubborn);
+                let work = wild::work(dice, matches!(self.mood, Mood::Stubborn | Mood::Limited));
                 let n = self.records.len() as u64;
                 self.feed(wild::checkpoint(session, by, asked.depth, work, n))
             }
@@ -72,6 +72,7 @@ impl World {
             | Effect::WriteHandoffFile { .. }
             | Effect::SetTimer { .. }
             | Effect::ClearTimer { .. }
+            | Effect::KeepCircuit { .. }
             | Effect::Announce(_)
             | Effect::Finish(_) => Ok(()),
         }
@@ -122,6 +123,10 @@ impl World {
             return self
                 .feed(Event::Agent { session, event: AgentEvent::PermissionAsked { request, kind, title } });
         }
+        if self.mood == Mood::Limited && dice.chance(25) {
+            let event = AgentEvent::TurnEnded(wild::refusal(dice));
+            return self.feed(Event::Agent { session, event });
+        }
         if dice.chance(done) {
             let event = AgentEvent::TurnEnded(TurnEnd::Finished { text: "done".to_owned() });
             return self.feed(Event::Agent { session, event });
@@ -164,7 +169,9 @@ impl World {
             Mood::Greedy | Mood::Stubborn if self.fill > 70_000 => 1_000 + dice.roll(5_000),
             Mood::Greedy | Mood::Stubborn => 20_000 + dice.roll(20_000),
             Mood::Heavy if self.fill == 0 => 93_000,
-            Mood::Plain | Mood::Needy | Mood::Red | Mood::Heavy | Mood::Quiet => dice.roll(20_000),
+            Mood::Plain | Mood::Needy | Mood::Red | Mood::Heavy | Mood::Quiet | Mood::Limited => {
+                dice.roll(20_000)
+            }
         };
         self.fill += u64::from(growth);
         self.cost += u64::from(dice.roll(150_000));

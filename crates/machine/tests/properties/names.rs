@@ -2,7 +2,7 @@
 
 use segue_machine::{Effect, Notice};
 
-pub(crate) const EFFECTS: [&str; 16] = [
+pub(crate) const EFFECTS: [&str; 17] = [
     "effect RunGates",
     "effect StartSession",
     "effect SendPrompt",
@@ -19,15 +19,18 @@ pub(crate) const EFFECTS: [&str; 16] = [
     "effect ClearTimer",
     "effect Announce",
     "effect Finish",
+    "effect KeepCircuit",
 ];
 
-pub(crate) const NOTICES: [&str; 6] = [
+pub(crate) const NOTICES: [&str; 8] = [
     "notice StageReached",
     "notice CheckpointRequested",
     "notice HandoffDecided",
     "notice SessionEnded",
     "notice LimitReached",
     "notice Warned",
+    "notice WaitStarted",
+    "notice WaitEnded",
 ];
 
 /// The names that an effect stands for: its own, and those of what it carries.
@@ -49,6 +52,7 @@ pub(crate) fn of(effect: &Effect) -> Vec<String> {
         clear,
         announce,
         finish,
+        circuit,
     ] = EFFECTS.map(str::to_owned);
     match effect {
         Effect::RunGates { .. } => vec![gates],
@@ -72,18 +76,21 @@ pub(crate) fn of(effect: &Effect) -> Vec<String> {
             names.push(announce);
             names
         }
+        Effect::KeepCircuit { .. } => vec![circuit],
         Effect::Finish(outcome) => vec![finish, format!("verdict {:?}", outcome.verdict)],
     }
 }
 
 fn of_notice(notice: &Notice) -> Vec<String> {
-    let [stage, requested, handoff, ended, limited, warned] = NOTICES.map(str::to_owned);
+    let [stage, requested, handoff, ended, limited, warned, waits, waited] = NOTICES.map(str::to_owned);
     match notice {
         Notice::StageReached { .. } => vec![stage],
         Notice::CheckpointRequested { .. } => vec![requested],
         Notice::HandoffDecided { kind, .. } => vec![handoff, format!("handoff {kind:?}")],
         Notice::SessionEnded { reason, .. } => vec![ended, format!("ended {reason:?}")],
         Notice::LimitReached { limit, .. } => vec![limited, format!("limit {limit:?}")],
+        Notice::WaitStarted { failure, .. } => vec![waits, format!("wait {failure:?}")],
+        Notice::WaitEnded { .. } => vec![waited],
         Notice::Warned { code, .. } => vec![warned, format!("warning {code}")],
     }
 }

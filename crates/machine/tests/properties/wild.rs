@@ -3,9 +3,9 @@
 use segue_machine::claims::{Change, Claim, ClaimKind, Finding, Judged};
 use segue_machine::policy::{Action, At, Percent, Stage, preset};
 use segue_machine::{
-    Activity, AgentEvent, AgentFailure, AgentSpec, Capabilities, CheckpointBy, CheckpointRef, Claims,
-    CommitMode, Depth, Event, GateResult, GateSpec, GateWhen, GitSpec, Limits, Reading, RunSpec, Scope,
-    StopHow, Task, Timer, TurnEnd, WorkState,
+    Activity, AgentEvent, AgentFailure, AgentSpec, Capabilities, CheckpointBy, CheckpointRef, Circuit,
+    Claims, CommitMode, Depth, Event, GateResult, GateSpec, GateWhen, GitSpec, Limits, OnRateLimit, Reading,
+    Retry, RunSpec, Scope, StopHow, Task, Timer, TurnEnd, WaitRules, WorkState,
 };
 
 use crate::dice::Dice;
@@ -48,6 +48,8 @@ pub(crate) fn spec(dice: &mut Dice, started_at: u64) -> RunSpec {
         from: dice.maybe(10, checkpoint_ref("far")),
         role: None,
         memory: Default::default(),
+        wait: wait(dice),
+        circuits: Vec::new(),
     }
 }
 
@@ -63,6 +65,20 @@ fn agent(n: u32, dice: &mut Dice) -> AgentSpec {
         window: dice.maybe(90, 100_000),
         budget: dice.maybe(10, 80_000),
         allow: dice.maybe(20, "web".to_owned()).into_iter().collect(),
+        account: dice.maybe(20, "team".to_owned()),
+    }
+}
+
+fn wait(dice: &mut Dice) -> WaitRules {
+    WaitRules {
+        enabled: dice.chance(75),
+        on_rate_limit: dice.pick(&[OnRateLimit::Fallback, OnRateLimit::Wait]),
+        first_ms: 1_000,
+        most_ms: 20_000,
+        longest_ms: dice.maybe(90, 600_000),
+        failures: 1 + dice.roll(2),
+        shared: dice.chance(80),
+        utc_offset_s: 3_600,
     }
 }
 
@@ -147,6 +163,7 @@ pub(crate) fn turn_end(dice: &mut Dice) -> TurnEnd {
         AgentFailure::Quota,
         AgentFailure::Unauthorised,
         AgentFailure::BadModel,
+        AgentFailure::Network,
         AgentFailure::Refused,
         AgentFailure::Other,
     ];
@@ -154,8 +171,32 @@ pub(crate) fn turn_end(dice: &mut Dice) -> TurnEnd {
         0 | 1 => TurnEnd::Overflow { message },
         2 => TurnEnd::Cancelled,
         3 => TurnEnd::Finished { text: message },
-        _ => TurnEnd::Failed { failure: dice.pick(&failures), message },
+        _ => {
+            let retries = [Retry::After(30_000), Retry::At(90_000), Retry::After(9_000_000)];
+            let retry = Some(dice.pick(&retries)).filter(|_| dice.chance(50));
+            TurnEnd::Failed { failure: dice.pick(&failures), message, retry }
+        }
     }
+}
+
+/// A provider that does not want any more for now.
+pub(crate) fn refusal(dice: &mut Dice) -> TurnEnd {
+    let failures = [AgentFailure::Overloaded, AgentFailure::RateLimited, AgentFailure::Network];
+    let retry = dice.maybe(30, Retry::After(5_000));
+    TurnEnd::Failed { failure: dice.pick(&failures), message: "later".to_owned(), retry }
+}
+
+/// What other runs know.
+pub(crate) fn circuits(dice: &mut Dice) -> Vec<Circuit> {
+    let circuit = Circuit {
+        account: "agent0".to_owned(),
+        agent: None,
+        failure: AgentFailure::RateLimited,
+        failures: 1,
+        until: Some(u64::from(dice.roll(400_000))),
+        said: String::new(),
+    };
+    dice.maybe(10, circuit).into_iter().collect()
 }
 
 pub(crate) fn agent_event(dice: &mut Dice) -> AgentEvent {
@@ -214,8 +255,8 @@ pub(crate) fn activity(dice: &mut Dice) -> Option<Activity> {
 /// Any event at all, about any session; all but the two that begin a life.
 pub(crate) fn event(dice: &mut Dice, sessions: u32) -> Event {
     let session = dice.roll(sessions + 2);
-    let timers = [Timer::Ask, Timer::Idle, Timer::End, Timer::Idle, Timer::End, Timer::Deadline];
-    match dice.roll(16) {
+    let timers = [Timer::Ask, Timer::Idle, Timer::End, Timer::Wait, Timer::End, Timer::Deadline];
+    match dice.roll(17) {
         0 => Event::SessionSpawned { session, pid: 7, pid_start: 8 },
         1 => Event::SessionNotStarted { session, why: "x".to_owned() },
         2 => Event::PromptSent { session, chars: u64::from(dice.roll(1_000)) },
@@ -239,6 +280,7 @@ pub(crate) fn event(dice: &mut Dice, sessions: u32) -> Event {
             Event::BrakeAsked { session, request, tool, chars: u64::from(dice.roll(1_000_000)) }
         }
         13 => Event::WordsJudged { session, judged: judged(dice) },
+        15 => Event::TryAsked,
         14 => Event::SecretsRedacted { count: dice.roll(3), kinds: vec!["jwt".to_owned()] },
         11 => Event::RunStarted { spec: Box::new(spec(dice, 5)) },
         _ => Event::Agent { session, event: agent_event(dice) },

@@ -35,6 +35,7 @@ enum Mood {
     Red,
     Heavy,
     Quiet,
+    Limited,
 }
 
 pub(crate) struct World {
@@ -72,6 +73,7 @@ impl World {
             Mood::Heavy,
             Mood::Quiet,
             Mood::Greedy,
+            Mood::Limited,
         ];
         Self {
             records: Vec::new(),
@@ -181,7 +183,9 @@ impl World {
         }
         let spec = Some(Box::new(self.spec.clone())).filter(|_| raised);
         let at = dice.maybe(15, wild::checkpoint_ref("older"));
-        self.feed(Event::RunResumed { orphans: dice.roll(2), spec, same_session: dice.chance(30), at })?;
+        let circuits = wild::circuits(dice);
+        let (orphans, same_session, now) = (dice.roll(2), dice.chance(30), dice.chance(20));
+        self.feed(Event::RunResumed { orphans, spec, same_session, at, now, circuits })?;
         let effects = self.effects.last().map_or(0, Vec::len);
         prop_assert_eq!(
             effects > 0,

@@ -6,8 +6,8 @@ mod text;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use segue_machine::{
-    CheckpointBy, Doing, GateSpec, Limits, Millis, Outcome, Phase, RunSpec, SessionReason, SessionView,
-    Source, State, Verdict, View,
+    AgentFailure, CheckpointBy, Circuit, Doing, GateSpec, Limits, Millis, Outcome, Phase, RunSpec,
+    SessionReason, SessionView, Source, State, Verdict, View, WaitRules, Waiting,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -66,6 +66,44 @@ pub struct StatusDoc {
     pub finished: Option<Time>,
     /// Time from the request to the end, or until the moment of asking.
     pub elapsed_ms: Option<u64>,
+    /// What it waits for; null while it does not.
+    pub waiting: Option<WaitingDoc>,
+    /// Accounts that failed and have not worked since.
+    pub circuits: Vec<CircuitDoc>,
+}
+
+/// What a run waits for.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct WaitingDoc {
+    /// The agent.
+    pub agent: String,
+    /// What is wrong with it.
+    pub failure: AgentFailure,
+    /// What the wait is for, in words.
+    pub why: String,
+    /// When it ends.
+    pub until: Time,
+    #[serde(skip)]
+    clock: String,
+    #[serde(skip)]
+    left: String,
+}
+
+/// An account that failed.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CircuitDoc {
+    /// The account, or the agent's name where it has none.
+    pub account: String,
+    /// How it failed last.
+    pub failure: AgentFailure,
+    /// How often in a row.
+    pub failures: u32,
+    /// Whether it is held back; else its next session is a trial.
+    pub open: bool,
+    /// When it may be tried again; null until a person has mended it.
+    pub until: Option<Time>,
+    #[serde(skip)]
+    words: String,
 }
 
 /// How a run ended.
@@ -227,6 +265,8 @@ impl StatusDoc {
             started: spec.map(|_| Time(view.started_at)),
             finished: view.finished_at.map(Time),
             elapsed_ms: elapsed,
+            waiting: view.waiting.as_ref().map(|wait| waiting(wait, view, now)),
+            circuits: view.circuits.iter().map(|circuit| circuit_doc(circuit, view, now)).collect(),
         }
     }
 }
@@ -246,6 +286,32 @@ fn verdict(outcome: &Outcome) -> VerdictDoc {
         reason: outcome.reason.clone(),
         advice: outcome.advice.clone(),
         resumable: outcome.resumable(),
+    }
+}
+
+fn rules(view: &View) -> WaitRules {
+    view.spec.as_ref().map(|spec| spec.wait.clone()).unwrap_or_default()
+}
+
+fn waiting(wait: &Waiting, view: &View, now: Millis) -> WaitingDoc {
+    WaitingDoc {
+        agent: wait.agent.clone(),
+        failure: wait.failure,
+        why: wait.why.clone(),
+        until: Time(wait.until),
+        clock: rules(view).clock(wait.until, now),
+        left: terminal::duration(wait.until.saturating_sub(now)),
+    }
+}
+
+fn circuit_doc(circuit: &Circuit, view: &View, now: Millis) -> CircuitDoc {
+    CircuitDoc {
+        account: circuit.account.clone(),
+        failure: circuit.failure,
+        failures: circuit.failures,
+        open: circuit.is_open(now),
+        until: circuit.until.map(Time),
+        words: circuit.words(now, &rules(view)),
     }
 }
 

@@ -102,3 +102,44 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_wait_is_shown_with_the_time_it_ends_and_what_is_wrong_with_each_account() {
+    let mut view = sample::view("auto", None);
+    let until = sample::START + 18 * 60_000;
+    view.phase = Phase::Waiting;
+    view.spec.as_mut().unwrap().wait.utc_offset_s = 3_600;
+    view.waiting = Some(Waiting {
+        agent: "claude".into(),
+        failure: AgentFailure::RateLimited,
+        why: "claude's rate limit".into(),
+        until,
+        since: sample::START,
+    });
+    let circuit = |account: &str, failure, until| Circuit {
+        account: account.into(),
+        agent: None,
+        failure,
+        failures: 2,
+        until,
+        said: "401".into(),
+    };
+    view.circuits = vec![
+        circuit("claude", AgentFailure::RateLimited, Some(until)),
+        circuit("codex", AgentFailure::Unauthorised, None),
+    ];
+    let doc = StatusDoc::new("r1", &view, sample::START);
+    let lines = render(&doc, 100, false);
+    for expected in [
+        "  state       waiting, 0.0 s",
+        "  waiting     for claude's rate limit until 13:18 (18 min 00 s)",
+        "  accounts    claude: rate limited until 13:18",
+        "              codex: not authorised (401)",
+    ] {
+        assert!(lines.contains(&expected.to_owned()), "{expected} in {lines:#?}");
+    }
+    let value = serde_json::to_value(&doc).unwrap();
+    assert_eq!(value["waiting"]["until"], "2026-01-31T12:18:00.000Z");
+    assert_eq!(value["circuits"][1]["until"], Value::Null);
+    assert_eq!(value["circuits"][0]["open"], true);
+}

@@ -18,6 +18,14 @@ pub fn render(doc: &StatusDoc, width: u16, color: bool) -> Vec<String> {
     let policy = doc.policy.as_ref().map(|policy| format!(" · policy {policy}")).unwrap_or_default();
     page.row("run", format!("{}{policy}", doc.run), Tint::Plain);
     state(&mut page, doc);
+    if let Some(wait) = &doc.waiting {
+        page.row("waiting", format!("for {} until {} ({})", wait.why, wait.clock, wait.left), Tint::Careful);
+    }
+    for (i, circuit) in doc.circuits.iter().enumerate() {
+        let again = if circuit.open { "" } else { "; may be tried again" };
+        let words = format!("{}: {}{again}", circuit.account, circuit.words);
+        page.row(if i == 0 { "accounts" } else { "" }, words, Tint::Careful);
+    }
     if let Some(session) = &doc.session {
         of_session(&mut page, session);
     }
@@ -74,6 +82,7 @@ fn state(page: &mut Page, doc: &StatusDoc) {
             Phase::New => "new",
             Phase::GatesBefore => "the gates run before the work",
             Phase::Working => "working",
+            Phase::Waiting => "waiting",
             Phase::Gating => "the gates decide",
             Phase::Saving => "saving the work",
             Phase::Finished => "finished",

@@ -1,10 +1,12 @@
 //! The lines that stay: which outer events a person gets to read, and in which words.
 
-use segue_machine::{CheckpointBy, Depth, EndReason, HandoffKind, Limit, SessionReason, Verdict, View};
+use segue_machine::{
+    CheckpointBy, Depth, EndReason, HandoffKind, Limit, Millis, SessionReason, Verdict, View,
+};
 
 use crate::fields::{
     CheckpointTaken, GateFinished, GateTime, HandoffDecided, PhaseFields, PhaseStatus, RunFinished,
-    SessionEnded, SessionStarted, StageReached,
+    SessionEnded, SessionStarted, StageReached, WaitFields,
 };
 use crate::terminal::{
     Entry, Style, Tint, clock, columns, count, duration, money, opening, plain, short, thousands, wall,
@@ -30,10 +32,10 @@ pub(crate) fn entries(line: &Line, view: &View, style: Style) -> Vec<Entry> {
         Outer::GateFinished(gate) => gate_finished(gate, &head, view, style),
         Outer::PhaseStarted(phase) | Outer::PhaseFinished(phase) => one(phase_words(phase), Tint::Plain),
         Outer::WaitStarted(wait) => {
-            let until = wait.until.map(|until| format!(", until {until}")).unwrap_or_default();
-            one(format!("waiting: {}{until}", wait.why), Tint::Careful)
+            let keys = if style.live { "; press Enter to try now, Ctrl-C stops, resumable" } else { "" };
+            one(format!("{}{keys}", waiting_words(wait, line.at.0, view)), Tint::Careful)
         }
-        Outer::WaitEnded(wait) => one(format!("no longer waiting: {}", wait.why), Tint::Plain),
+        Outer::WaitEnded(wait) => one(format!("no longer waiting for {}", wait.why), Tint::Plain),
         Outer::LimitReached(reached) => {
             one(format!("limit reached: {} ({})", limit_words(reached.limit), reached.value), Tint::Bad)
         }
@@ -177,6 +179,13 @@ fn phase_words(phase: &PhaseFields) -> String {
     format!("phase {} {status}{report}", phase.phase)
 }
 
+fn waiting_words(wait: &WaitFields, now: Millis, view: &View) -> String {
+    wait.until.map_or_else(
+        || format!("waiting for {}", wait.why),
+        |until| super::live::waiting(&wait.why, until.0, Some(now), view),
+    )
+}
+
 /// A limit as a person would call it.
 fn limit_words(limit: Limit) -> &'static str {
     match limit {
@@ -189,6 +198,8 @@ fn limit_words(limit: Limit) -> &'static str {
         Limit::Stall => "silence of the agent",
         Limit::Permissions => "denied permissions of one kind",
         Limit::Futile => "a fresh session starts above the line",
+        Limit::Wait => "waiting",
+        Limit::Failures => "failures of providers in a row, without progress",
     }
 }
 

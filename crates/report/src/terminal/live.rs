@@ -1,30 +1,43 @@
 //! The status line: who works, how full the window is, what runs now.
 
-use segue_machine::{Phase, SessionView, View};
+use segue_machine::{Millis, Phase, SessionView, View};
 
 use crate::terminal::text::plain;
-use crate::terminal::{Fill, Style, Tint, count};
+use crate::terminal::{Fill, Style, Tint, count, duration};
 
 const ROOM_FOR_A_LONG_BAR: usize = 80;
 const ROOM_FOR_A_BAR: usize = 50;
 const NARROW: usize = 40;
 
 /// The pieces of the status line, most important first; `None` when the run is over or has not begun.
-pub(crate) fn pieces(view: &View, style: Style) -> Option<Vec<(String, Tint)>> {
+pub(crate) fn pieces(view: &View, now: Option<Millis>, style: Style) -> Option<Vec<(String, Tint)>> {
     if matches!(view.phase, Phase::New | Phase::Finished) {
         return None;
+    }
+    if let Some(wait) = &view.waiting {
+        let words = format!("{} · Enter tries now", waiting(&plain(&wait.why), wait.until, now, view));
+        return Some(vec![(words, Tint::Careful)]);
     }
     let busy = match view.phase {
         Phase::GatesBefore => Some("the gates run before the work"),
         Phase::Gating => Some("the gates decide"),
         Phase::Saving => Some("saving the work"),
-        Phase::New | Phase::Working | Phase::Finished => None,
+        Phase::New | Phase::Working | Phase::Waiting | Phase::Finished => None,
     };
     match (&view.session, busy) {
         (Some(session), None) => Some(of_session(session, doing(view), style)),
         (Some(session), Some(busy)) => Some(of_session(session, busy.to_owned(), style)),
         (None, busy) => Some(vec![(busy.unwrap_or("between sessions").to_owned(), Tint::Plain)]),
     }
+}
+
+/// What is waited for, until when by the user's clock, and how long that is from now.
+pub(crate) fn waiting(why: &str, until: Millis, now: Option<Millis>, view: &View) -> String {
+    let rules = view.spec.as_ref().map(|spec| spec.wait.clone()).unwrap_or_default();
+    let since = view.waiting.as_ref().map_or(until, |wait| wait.since);
+    let clock = rules.clock(until, now.unwrap_or(since));
+    let left = now.map(|now| format!(" ({})", duration(until.saturating_sub(now)))).unwrap_or_default();
+    format!("waiting for {why} until {clock}{left}")
 }
 
 fn of_session(session: &SessionView, doing: String, style: Style) -> Vec<(String, Tint)> {

@@ -8,7 +8,7 @@ mod numbers;
 mod opening;
 mod text;
 
-use segue_machine::View;
+use segue_machine::{Millis, View};
 
 use crate::Line;
 
@@ -70,7 +70,15 @@ impl Terminal {
         if !self.style.live {
             return None;
         }
-        live::pieces(view, self.style).map(|pieces| self.style.fit(&pieces))
+        live::pieces(view, None, self.style).map(|pieces| self.style.fit(&pieces))
+    }
+
+    /// The same at a moment between steps, with the time that is left of a wait.
+    pub fn status_at(&self, view: &View, now: Millis) -> Option<String> {
+        if !self.style.live {
+            return None;
+        }
+        live::pieces(view, Some(now), self.style).map(|pieces| self.style.fit(&pieces))
     }
 }
 

@@ -1,8 +1,8 @@
 use proptest::prelude::*;
-use segue_machine::{Doing, GateWhen, Phase};
+use segue_machine::{AgentFailure, Doing, GateWhen, Phase, Waiting};
 
 use super::*;
-use crate::{GateFinished, GateTime, Outer, RunFinished, RunStarted, SCHEMA, sample};
+use crate::{GateFinished, GateTime, Outer, RunFinished, RunStarted, SCHEMA, Time, WaitFields, sample};
 
 fn style(width: u16) -> Style {
     Style { color: false, width, live: true, ascii: false }
@@ -185,4 +185,37 @@ proptest! {
             prop_assert!(!ascii || line.is_ascii(), "{:?}", line);
         }
     }
+}
+
+#[test]
+fn a_wait_counts_down_on_a_live_line_and_takes_one_line_in_a_log() {
+    let mut view = sample::view("auto", None);
+    let until = sample::START + 18 * 60_000;
+    view.phase = Phase::Waiting;
+    view.waiting = Some(Waiting {
+        agent: "claude".into(),
+        failure: AgentFailure::RateLimited,
+        why: "claude's rate limit".into(),
+        until,
+        since: sample::START,
+    });
+    let live = Terminal::new(style(100));
+    assert_eq!(
+        live.status_at(&view, until - 61_000).as_deref(),
+        Some("waiting for claude's rate limit until 12:18:00 (1 min 01 s) · Enter tries now")
+    );
+    assert_eq!(
+        live.status(&view).as_deref(),
+        Some("waiting for claude's rate limit until 12:18 · Enter tries now")
+    );
+    let wait = WaitFields {
+        why: "claude's rate limit".into(),
+        until: Some(Time(until)),
+        agent: Some("claude".into()),
+        failure: Some(AgentFailure::RateLimited),
+    };
+    let log = Terminal::new(Style { live: false, ..style(100) });
+    let told = log.take(&[sample::line(Outer::WaitStarted(wait))], &view);
+    assert_eq!(told.lines, ["  00:00  waiting for claude's rate limit until 12:18 (18 min 00 s)"]);
+    assert_eq!((told.status, log.status_at(&view, sample::START)), (None, None));
 }

@@ -10,7 +10,8 @@ use crate::config::Flags;
 #[derive(Debug, Parser)]
 #[command(name = "segue", version, arg_required_else_help = true, max_term_width = 100)]
 #[command(after_help = "Try `segue demo`: it needs no key, no network and no agent.\n\
-Exit codes: 0 verified or claimed, 1 failed, 2 usage, 3 needs a person, 4 stopped by a limit, 130 interrupted.")]
+Exit codes: 0 verified or claimed, 1 failed, 2 usage, 3 needs a person, 4 stopped by a limit, \
+75 not waiting for a provider, 130 interrupted.")]
 pub(super) struct Args {
     /// JSON instead of words, one object a line
     #[arg(long, global = true)]
@@ -227,6 +228,9 @@ pub(super) struct RunFlags {
     /// Start although there are changes that are not committed
     #[arg(long)]
     allow_dirty: bool,
+    /// Do not wait for a provider that is limited or overloaded: stop, resumable, with exit 75
+    #[arg(long)]
+    no_wait: bool,
 }
 
 impl RunFlags {
@@ -250,6 +254,7 @@ impl RunFlags {
             no_auto_commit: self.no_auto_commit,
             no_git: self.no_git,
             allow_dirty: self.allow_dirty,
+            no_wait: self.no_wait,
         }
     }
 }
@@ -280,6 +285,12 @@ pub(super) struct Resume {
     /// What agents may do without asking: deny, bypass, or allow=execute,edit
     #[arg(long, value_name = "WHAT")]
     pub(super) permissions: Option<String>,
+    /// Try at once what the run was waiting for
+    #[arg(long, conflicts_with = "no_wait")]
+    pub(super) now: bool,
+    /// Do not wait for a provider that is limited or overloaded: stop, resumable, with exit 75
+    #[arg(long)]
+    pub(super) no_wait: bool,
 }
 
 /// `segue show …`

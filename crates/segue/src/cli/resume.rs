@@ -8,7 +8,7 @@ use segue_machine::{Event, Phase, RunSpec, View};
 use super::args::Resume;
 use super::failure::Failure;
 use super::open::{self, Place};
-use super::run::{drive, warn};
+use super::run::{drive, known_circuits, warn};
 use super::way_back;
 use crate::config::{Flags, Settings};
 use crate::driver::{Book, Driver, Face, Look};
@@ -61,7 +61,8 @@ pub(super) fn resume_with(
     journal.append(&row.id, &[], Some("running".into()))?;
     let book = Book::new(journal, &row.id, last);
     let (spec, same_session) = (changed.map(Box::new), args.same_session);
-    let first = Event::RunResumed { orphans, spec, same_session, at: back };
+    let (now, circuits) = (args.now, known_circuits(&settings));
+    let first = Event::RunResumed { orphans, spec, same_session, at: back, now, circuits };
     let outcome = drive(move || Driver::new(place, settings.agents, machine, book, face), first)?;
     drop(lock);
     Ok(outcome.exit_code(verified))
@@ -113,6 +114,7 @@ fn settings(at: &Place, args: &Resume, spec: &RunSpec) -> Result<Settings, Failu
         max_cost: args.max_cost.clone(),
         permissions: args.permissions.clone(),
         no_git: !spec.git.enabled,
+        no_wait: args.no_wait,
         policy: open::preset_of(spec),
         ..Flags::default()
     };
@@ -131,6 +133,8 @@ fn changed_spec(args: &Resume, spec: &RunSpec, settings: &Settings) -> Option<Ru
             agent.allow = now.map(|a| a.spec.allow.clone()).unwrap_or_default();
         }
     }
+    // Whether to wait is a matter of whoever calls, each time anew.
+    changed.wait.enabled = settings.wait.enabled;
     if args.deadline.is_some() {
         changed.limits.deadline_ms = settings.limits.deadline_ms;
     }

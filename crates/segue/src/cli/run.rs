@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use segue_journal::{Journal, RunRow};
-use segue_machine::{CommitMode, Event, GitSpec, Outcome, Run as Machine, RunSpec, Task};
+use segue_machine::{Circuit, CommitMode, Event, GitSpec, Outcome, Run as Machine, RunSpec, Task, WaitRules};
 use segue_plans::read_task;
 
 use super::args::Run;
@@ -15,7 +15,7 @@ use super::resume::end_orphans;
 use super::way_back;
 use crate::checkpoint::{Document, prune_quietly};
 use crate::config::Settings;
-use crate::driver::{Book, Driver, Face, Look};
+use crate::driver::{self, Book, Driver, Face, Look};
 use crate::git::Repo;
 use crate::history;
 use crate::private::Private;
@@ -102,7 +102,7 @@ fn end_dead_runs(journal: &Journal) -> Result<(), Failure> {
 
 /// Drives a run on this thread until it is over.
 pub(super) fn drive(
-    make: impl FnOnce() -> Result<Driver, crate::driver::DriverError>,
+    make: impl FnOnce() -> Result<Driver, driver::DriverError>,
     first: Event,
 ) -> Result<Outcome, Failure> {
     tree::adopt()?;
@@ -156,6 +156,12 @@ fn looks_like_a_file(typed: &str) -> bool {
     !typed.contains(char::is_whitespace) && (named || typed.contains('/'))
 }
 
+/// What other runs have learned about the accounts of this one.
+pub(super) fn known_circuits(settings: &Settings) -> Vec<Circuit> {
+    let agents: Vec<_> = settings.agents.iter().map(|a| a.spec.clone()).collect();
+    if settings.wait.shared { driver::known_circuits(&agents, clock::now()) } else { Vec::new() }
+}
+
 fn spec(settings: &Settings, task: Task, repo: Option<&Repo>, workdir: &Path) -> RunSpec {
     let git = &settings.git;
     let keeps = git.commit != CommitMode::Never;
@@ -179,6 +185,8 @@ fn spec(settings: &Settings, task: Task, repo: Option<&Repo>, workdir: &Path) ->
         from: None,
         role: settings.role.clone(),
         memory: settings.checkpoint.memory,
+        wait: WaitRules { utc_offset_s: clock::utc_offset_s(), ..settings.wait.clone() },
+        circuits: known_circuits(settings),
     }
 }
 

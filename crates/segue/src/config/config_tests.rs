@@ -1,7 +1,7 @@
 //! The layers together: which one wins, and what the settings are in the end.
 
-use segue_machine::CommitMode;
 use segue_machine::policy::preset;
+use segue_machine::{CommitMode, OnRateLimit};
 
 use super::layers::Source;
 use super::problem::ConfigErrors;
@@ -398,4 +398,21 @@ fn problems_of_all_layers_come_together() {
 fn a_soft_line_above_the_hard_one_is_refused() {
     let said = project("agent = \"claude\"\n[forecast]\nsoft = 95").errors();
     assert_eq!(said, "segue.toml:3:1: forecast.soft (95%) must not be above forecast.hard (88%)");
+}
+
+#[test]
+fn waiting_is_set_in_its_own_table_by_environment_and_by_flag() {
+    let wait = project("agent = \"claude\"").settings().wait;
+    assert_eq!((wait.enabled, wait.first_ms, wait.longest_ms), (true, 5_000, Some(6 * 3_600_000)));
+    let file = "agent = \"claude\"\n[wait]\non_rate_limit = \"wait\"\nfirst = \"1s\"\nmost = \"10s\"\n\
+                [limits]\nmax_wait = \"none\"\nmax_failures = 3\n[agent.claude]\naccount = \"team\"\n";
+    let settings = project(file).settings();
+    let wait = settings.wait;
+    assert_eq!((wait.on_rate_limit, wait.first_ms, wait.most_ms), (OnRateLimit::Wait, 1_000, 10_000));
+    assert_eq!((wait.longest_ms, wait.failures, wait.shared), (None, 3, true));
+    assert_eq!(settings.agents[0].spec.account(), "team");
+    assert!(!project(file).env("SEGUE_WAIT", "false").settings().wait.enabled);
+    let flag = Flags { no_wait: true, ..Flags::default() };
+    assert!(!project(file).env("SEGUE_WAIT", "true").flags(flag).settings().wait.enabled);
+    assert!(project("agent = \"claude\"\n[wait]\non_rate_limit = \"sleep\"").errors().contains("fallback"));
 }

@@ -1,7 +1,7 @@
 //! The two lowest layers: what holds when nobody says anything, and what the chosen preset says.
 
 use segue_machine::policy::preset::Preset;
-use segue_machine::{CommitMode, Limits};
+use segue_machine::{CommitMode, Limits, WaitRules};
 
 use crate::config::key::KeyPath;
 use crate::config::layers::{Entry, Values};
@@ -11,6 +11,7 @@ use crate::config::value::Value;
 /// The values under the given preset, before anyone changes them.
 pub(crate) fn values(preset: &Preset) -> Values {
     let limits = Limits::default();
+    let wait = WaitRules::default();
     let optional = |value: Option<Value>| value.unwrap_or(Value::None);
     let default = [
         ("policy", Value::Text(preset.policy.name.clone())),
@@ -27,6 +28,12 @@ pub(crate) fn values(preset: &Preset) -> Values {
         ("limits.tool_warning", Value::Millis(limits.tool_warning_ms)),
         ("limits.permission_timeout", Value::Millis(limits.permission_ms)),
         ("limits.retry_timeout", Value::Millis(limits.retry_ms)),
+        ("limits.max_wait", optional(wait.longest_ms.map(Value::Millis))),
+        ("limits.max_failures", Value::Count(wait.failures)),
+        ("wait.enabled", Value::Bool(wait.enabled)),
+        ("wait.on_rate_limit", Value::Text("fallback".to_owned())),
+        ("wait.first", Value::Millis(wait.first_ms)),
+        ("wait.most", Value::Millis(wait.most_ms)),
         ("gate", Value::Gates(Vec::new())),
         ("git.enabled", Value::Bool(true)),
         ("git.commit_on_failure", Value::Bool(false)),

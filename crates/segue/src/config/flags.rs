@@ -49,6 +49,8 @@ pub(crate) struct Flags {
     pub(crate) no_git: bool,
     /// `--allow-dirty`
     pub(crate) allow_dirty: bool,
+    /// `--no-wait`
+    pub(crate) no_wait: bool,
 }
 
 impl Flags {
@@ -70,6 +72,7 @@ impl Flags {
         read.when(self.require_verified, "--require-verified", "require_verified", true);
         read.when(self.no_git, "--no-git", "git.enabled", false);
         read.when(self.allow_dirty, "--allow-dirty", "git.allow_dirty", true);
+        read.when(self.no_wait, "--no-wait", "wait.enabled", false);
         if !self.gates.is_empty() {
             read.gates(&self.gates, below);
         }

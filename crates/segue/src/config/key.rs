@@ -118,6 +118,16 @@ pub(crate) const KEYS: &[Key] = &[
         "how long the agent may not go on after a permission was not given",
     ),
     key("limits.retry_timeout", Kind::Duration, "how long the agent's own retries of a call may go on"),
+    lifted(key(
+        "limits.max_wait",
+        Kind::Duration,
+        "the longest wait for a time that a provider names; a longer one stops the run, resumable, with exit 75",
+    )),
+    key(
+        "limits.max_failures",
+        Kind::Count(1),
+        "failures of providers in a row, without progress, after which the run stops",
+    ),
     key("gate", Kind::Gates, "commands whose exit code decides, in the order in which they run"),
     key("gates.*.run", Kind::Text, "the command of a gate that a plan names"),
     key("gates.*.timeout", Kind::Duration, "how long it may take"),
@@ -208,6 +218,25 @@ pub(crate) const KEYS: &[Key] = &[
     key("roles.*.agents", Kind::List, "agents of this role in order of preference"),
     key("roles.*.sections", Kind::List, "checkpoint sections that belong to this role"),
     key("roles.*.track", Kind::List, "globs of the files that this role looks after"),
+    env(
+        key(
+            "wait.enabled",
+            Kind::Bool,
+            "wait for a provider that is limited or overloaded; else stop, resumable, with exit 75",
+        ),
+        "SEGUE_WAIT",
+    ),
+    key(
+        "wait.on_rate_limit",
+        Kind::Choice(&["fallback", "wait"]),
+        "what a rate limit of more than a minute leads to while another agent is free",
+    ),
+    key(
+        "wait.first",
+        Kind::Duration,
+        "the first pause where no provider says how long; it doubles with each failure, and rate limits take three times as long",
+    ),
+    key("wait.most", Kind::Duration, "the longest of these pauses"),
     key("prompts.*", Kind::Text, "the file of a prompt template: task, continuation, checkpoint and others"),
 ];
 

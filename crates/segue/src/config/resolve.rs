@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use segue_machine::ledger::Memory;
-use segue_machine::{CommitMode, GateSpec, Limits, RoleSpec};
+use segue_machine::{CommitMode, GateSpec, Limits, OnRateLimit, RoleSpec, WaitRules};
 
 use crate::config::key::{KeyPath, nearest};
 use crate::config::layers::{Entry, Layers, Values};
@@ -39,6 +39,7 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Settings, ConfigErrors> {
         preset: name_of(layers.get("policy")),
         policy,
         limits: limits(layers),
+        wait: wait(layers),
         gates: match layers.get("gate").map(|entry| &entry.value) {
             Some(Value::Gates(gates)) => gates.clone(),
             _ => Vec::new(),
@@ -114,6 +115,23 @@ fn limits(layers: &Layers) -> Limits {
         retry_ms: time("limits.retry_timeout", base.retry_ms),
         ask_timeout_ms: time("checkpoint.ask_timeout", base.ask_timeout_ms),
         ..base
+    }
+}
+
+fn wait(layers: &Layers) -> WaitRules {
+    let base = WaitRules::default();
+    WaitRules {
+        enabled: yes(layers.get("wait.enabled")),
+        on_rate_limit: match name_of(layers.get("wait.on_rate_limit")).as_str() {
+            "wait" => OnRateLimit::Wait,
+            _ => OnRateLimit::Fallback,
+        },
+        first_ms: millis(layers.get("wait.first")).unwrap_or(base.first_ms),
+        most_ms: millis(layers.get("wait.most")).unwrap_or(base.most_ms),
+        longest_ms: millis(layers.get("limits.max_wait")),
+        failures: count(layers.get("limits.max_failures")).unwrap_or(base.failures),
+        shared: true,
+        utc_offset_s: base.utc_offset_s,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use segue_machine::ledger::Memory;
 use segue_machine::policy::Policy;
-use segue_machine::{AgentSpec, CommitMode, GateSpec, Limits, RoleSpec};
+use segue_machine::{AgentSpec, CommitMode, GateSpec, Limits, RoleSpec, WaitRules};
 
 use crate::config::problem::Problem;
 use crate::config::value::Permissions;
@@ -20,6 +20,8 @@ pub(crate) struct Settings {
     pub(crate) policy: Policy,
     /// The limits in force.
     pub(crate) limits: Limits,
+    /// When a run waits, and how long.
+    pub(crate) wait: WaitRules,
     /// The gates, in the order in which they run.
     pub(crate) gates: Vec<GateSpec>,
     /// Gates that run only where a plan names them.

@@ -34,6 +34,7 @@ impl Driver {
             Effect::EndSession { session, how } => self.end_session(session, how),
             Effect::SetTimer { timer, at } => self.timers.set(timer, at),
             Effect::ClearTimer { timer } => self.timers.clear(timer),
+            Effect::KeepCircuit { account, circuit } => self.keep_circuit(account, circuit),
             Effect::Announce(_) => {}
             Effect::Finish(outcome) => {
                 if !outcome.resumable() {
@@ -195,7 +196,7 @@ fn composed(session: u32, made: Result<(String, Option<String>), crate::prompt::
         Ok((text, warning)) => Input::Prompt { session, text, warning },
         Err(error) => {
             let failure = segue_machine::AgentFailure::Refused;
-            let end = segue_machine::TurnEnd::Failed { failure, message: error.to_string() };
+            let end = segue_machine::TurnEnd::failed(failure, error.to_string());
             Input::Event(Event::Agent { session, event: segue_machine::AgentEvent::TurnEnded(end) })
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use segue_machine::{Effect, Record, View};
+use segue_machine::{Effect, Millis, Record, View};
 use segue_report::{OuterStream, Style, Terminal, plain, to_json_line};
 
 /// How a run is shown.
@@ -84,6 +84,18 @@ impl Face {
             self.shown = true;
         }
         out.flush()
+    }
+
+    /// Whether there is a line that can be redrawn.
+    pub(super) fn is_live(&self) -> bool {
+        self.live
+    }
+
+    /// Draws the status line anew between two records.
+    pub(super) fn tick(&mut self, view: &View, now: Millis) {
+        if let Some(status) = self.terminal.status_at(view, now) {
+            self.say(Said { lines: Vec::new(), status: Some(status) });
+        }
     }
 
     /// Something for the person at the terminal that is no part of the run.

@@ -4,9 +4,11 @@
 
 mod book;
 mod child;
+mod circuits;
 mod effects;
 mod face;
 mod gemini_home;
+mod keyboard;
 mod look;
 mod session;
 mod socket;
@@ -28,10 +30,12 @@ use crate::config::AgentSettings;
 use crate::{clean, clock};
 
 pub(crate) use book::Book;
+pub(crate) use circuits::known as known_circuits;
 pub(crate) use face::{Face, Look, width as screen_width};
 pub(crate) use socket::{Message, send as say_to_run};
 
 use child::News;
+use keyboard::Keyboard;
 use session::Live;
 use socket::Listener;
 use timers::Timers;
@@ -41,6 +45,9 @@ const GROUP: Duration = Duration::from_millis(30);
 
 /// How often a file that an agent writes beside its output is looked at.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// How often the time that is left of a wait is shown anew.
+const TICK: Duration = Duration::from_secs(1);
 
 /// What can end a driver besides the run's own end.
 #[derive(Debug, Error)]
@@ -86,6 +93,7 @@ pub(crate) struct Driver {
     gates: Option<tokio::task::JoinHandle<()>>,
     outcome: Option<Outcome>,
     crash: Option<u64>,
+    keyboard: Keyboard,
     /// This program, for hooks and bridges. Asked for once: an update in the middle of a run takes the name away.
     program: Option<PathBuf>,
 }
@@ -117,6 +125,7 @@ impl Driver {
             socket,
             gates: None,
             outcome: None,
+            keyboard: Keyboard::default(),
             program: std::env::current_exe().ok(),
             crash: std::env::var("SEGUE_CRASH_AFTER").ok().and_then(|v| v.parse().ok()),
         })
@@ -162,6 +171,8 @@ impl Driver {
                     self.queue.extend(said);
                 }
                 Some(input) = self.inbox.recv() => self.input(input),
+                () = self.keyboard.enter() => self.queue.push_back(Event::TryAsked),
+                () = tokio::time::sleep(TICK), if self.counts_down() => self.tick(),
                 () = tokio::time::sleep(LOOK), if self.live.as_ref().is_some_and(Live::tails) => self.read_along(),
             }
         }
@@ -185,6 +196,7 @@ impl Driver {
         }
         let record = Record { seq: self.book.next_seq(), at: clock::now(), event };
         let effects = self.machine.handle(&record);
+        self.keyboard.listen(self.machine.view().waiting.is_some());
         let said = self.face.render(&record, &effects, self.machine.view());
         let crash_here = self.crash == Some(record.seq);
         self.book.add(&record, &effects, said);
@@ -209,8 +221,18 @@ impl Driver {
     }
 
     fn stop_asked(&mut self) {
-        self.face.note("stopping: the agent is asked for a checkpoint; once more stops at once");
+        if self.machine.view().session.is_some() {
+            self.face.note("stopping: the agent is asked for a checkpoint; once more stops at once");
+        }
         self.queue.push_back(Event::StopAsked { how: StopHow::Gently });
+    }
+
+    fn counts_down(&self) -> bool {
+        self.face.is_live() && self.machine.view().waiting.is_some()
+    }
+
+    fn tick(&mut self) {
+        self.face.tick(self.machine.view(), clock::now());
     }
 
     fn input(&mut self, input: Input) {
@@ -257,7 +279,10 @@ fn status_word(view: &segue_machine::View) -> &'static str {
         (Phase::Finished, Some(Verdict::Failed)) => "failed",
         (Phase::Finished, Some(Verdict::NeedsPerson)) => "needs_person",
         (Phase::Finished, _) => "stopped",
-        (Phase::New | Phase::GatesBefore | Phase::Working | Phase::Gating | Phase::Saving, _) => "running",
+        (
+            Phase::New | Phase::GatesBefore | Phase::Working | Phase::Waiting | Phase::Gating | Phase::Saving,
+            _,
+        ) => "running",
     }
 }
 

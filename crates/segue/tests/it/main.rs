@@ -42,6 +42,8 @@ mod trigger;
 #[cfg(test)]
 mod trust;
 #[cfg(test)]
+mod waiting;
+#[cfg(test)]
 mod way_back;
 #[cfg(test)]
 mod worker;

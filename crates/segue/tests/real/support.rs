@@ -188,6 +188,8 @@ impl World {
             .env("RIG_KEY", "dummy")
             .env("ANTHROPIC_API_KEY", "dummy")
             .env("ANTHROPIC_BASE_URL", self.server.url())
+            .env("SEGUE_WAIT_FIRST", "300ms")
+            .env("SEGUE_WAIT_MOST", "1s")
             .env("IS_SANDBOX", "1")
             .env("CLAUDE_CODE_MAX_RETRIES", "1")
             .env("API_TIMEOUT_MS", "6000")

@@ -10,7 +10,7 @@ use crate::{
 const MINUTE: u64 = 60_000;
 
 fn fails(failure: AgentFailure) -> AgentEvent {
-    AgentEvent::TurnEnded(TurnEnd::Failed { failure, message: "it said no".to_owned() })
+    AgentEvent::TurnEnded(TurnEnd::failed(failure, "it said no"))
 }
 
 #[test]
@@ -157,16 +157,19 @@ fn an_agent_that_could_not_be_started_after_the_deadline_has_no_successor() {
 }
 
 #[test]
-fn an_agent_that_may_not_go_on_hands_over_and_alone_fails() {
-    for failure in
-        [AgentFailure::Quota, AgentFailure::Unauthorised, AgentFailure::BadModel, AgentFailure::Refused]
-    {
+fn an_agent_that_may_not_go_on_hands_over_and_alone_stops() {
+    for (failure, exit) in [
+        (AgentFailure::Quota, 4),
+        (AgentFailure::Unauthorised, 3),
+        (AgentFailure::BadModel, 3),
+        (AgentFailure::Refused, 1),
+    ] {
         let mut scene = Scenario::new("seamless").fallback("b").start();
         scene.usage(40_000).says(fails(failure));
         assert_eq!(scene.handoffs(), [(HandoffKind::Fallback, Some("b".to_owned()))]);
         let mut scene = Scenario::new("seamless").start();
         scene.usage(40_000).says(fails(failure));
-        assert_eq!((scene.exit_code(), scene.taken()), (1, vec![(Depth::Emergency, Segue)]));
+        assert_eq!((scene.exit_code(), scene.taken()), (exit, vec![(Depth::Emergency, Segue)]));
     }
 }
 

@@ -18,6 +18,7 @@ fn commits(scene: &Scenario) -> Vec<bool> {
         | Effect::EndSession { .. }
         | Effect::SetTimer { .. }
         | Effect::ClearTimer { .. }
+        | Effect::KeepCircuit { .. }
         | Effect::Announce(_)
         | Effect::Finish(_) => None,
     })

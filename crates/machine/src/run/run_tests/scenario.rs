@@ -77,6 +77,7 @@ pub(super) fn name(effect: &Effect) -> &'static str {
         Effect::EndSession { .. } => "end",
         Effect::SetTimer { .. } => "set timer",
         Effect::ClearTimer { .. } => "clear timer",
+        Effect::KeepCircuit { .. } => "circuit",
         Effect::Announce(_) => "announce",
         Effect::Finish(_) => "finish",
     }
@@ -107,6 +108,8 @@ impl Scenario {
             from: None,
             role: None,
             memory: Default::default(),
+            wait: Default::default(),
+            circuits: Vec::new(),
         };
         Self {
             run: Run::default(),
@@ -212,7 +215,7 @@ impl Scenario {
 }
 
 fn agent(name: &str) -> AgentSpec {
-    AgentSpec { name: name.into(), model: None, window: Some(100_000), budget: None, allow: Vec::new() }
+    AgentSpec { name: name.into(), window: Some(100_000), ..AgentSpec::default() }
 }
 
 // What happens.
@@ -296,12 +299,29 @@ impl Scenario {
         let at =
             crate::CheckpointRef { id: id.to_owned(), path: String::new(), session: 1, by, ledger: None };
         self.killed();
-        self.feed(Event::RunResumed { orphans: 1, spec: None, same_session: false, at: Some(at) })
+        self.resumed(None, false, Some(at), false)
     }
 
     pub(super) fn killed_and_resumed_with(&mut self, spec: Option<RunSpec>, same_session: bool) -> &mut Self {
         self.killed();
-        self.feed(Event::RunResumed { orphans: 1, spec: spec.map(Box::new), same_session, at: None })
+        self.resumed(spec, same_session, None, false)
+    }
+
+    /// The same, and whoever resumes does not want to wait.
+    pub(super) fn killed_and_resumed_now(&mut self) -> &mut Self {
+        self.killed();
+        self.resumed(None, false, None, true)
+    }
+
+    fn resumed(
+        &mut self,
+        spec: Option<RunSpec>,
+        same_session: bool,
+        at: Option<crate::CheckpointRef>,
+        now: bool,
+    ) -> &mut Self {
+        let spec = spec.map(Box::new);
+        self.feed(Event::RunResumed { orphans: 1, spec, same_session, at, now, circuits: Vec::new() })
     }
 
     fn killed(&mut self) {
@@ -391,6 +411,7 @@ impl Scenario {
             | Effect::AnswerPermission { .. }
             | Effect::AnswerBrake { .. }
             | Effect::WriteHandoffFile { .. }
+            | Effect::KeepCircuit { .. }
             | Effect::Announce(_)
             | Effect::Finish(_) => {}
         }

@@ -18,6 +18,11 @@ const OUTPUT: u64 = 8_000;
 /// Silence of the agent, silence of a tool, an unanswered request, the whole run.
 const MOST_MS: [u64; 4] = [40_000, 60_000, 15_000, 15 * 60_000];
 
+/// The first pause, the longest one, the longest wait for a time that is named.
+const WAIT_MS: [u64; 3] = [500, 2_000, 30_000];
+/// Failures in a row without progress.
+const FAILURES: u32 = 4;
+
 /// The programs that a recipe is known for, where an agent has a name of the user's own.
 const PROGRAMS: [(&str, &str); 7] = [
     ("claude", "claude"),
@@ -85,6 +90,13 @@ pub(super) fn settle(settings: &mut Settings, gate: &str, home: &Path) {
     limits.retry_ms = limits.retry_ms.min(whole);
     limits.ask_timeout_ms = limits.ask_timeout_ms.min(ask);
     limits.deadline_ms = Some(limits.deadline_ms.unwrap_or(whole).min(whole));
+    // A provider that is scripted to fail until the run stops is not worth a long wait, and nobody else's business.
+    let wait = &mut settings.wait;
+    let [first, most, longest] = WAIT_MS;
+    (wait.first_ms, wait.most_ms) = (wait.first_ms.min(first), wait.most_ms.min(most));
+    wait.longest_ms = Some(wait.longest_ms.unwrap_or(longest).min(longest));
+    wait.failures = wait.failures.min(FAILURES);
+    wait.shared = false;
     for file in settings.prompts.values_mut() {
         *file = home.join(&*file).display().to_string();
     }
@@ -101,6 +113,7 @@ pub(super) fn stand_in(script: &Path, window: u64) -> Result<AgentSettings, Fail
             window: Some(window),
             budget: None,
             allow: vec!["*".to_owned()],
+            account: None,
         },
         kind: AgentKind::Acp,
         command: vec![program, "scripted-agent".to_owned(), "--script".to_owned(), word(script)],
