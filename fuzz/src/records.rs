@@ -56,6 +56,7 @@ pub(crate) fn opening() -> Vec<Event> {
         memory: segue_machine::ledger::Memory::Ledger,
         wait: segue_machine::WaitRules::default(),
         circuits: Vec::new(),
+        next: segue_machine::NextSpec { verifiers: vec![agent("v")], ..Default::default() },
     };
     vec![
         Event::RunStarted { spec: Box::new(spec) },

@@ -93,6 +93,9 @@ pub enum Effect {
         session: u32,
         /// What it said.
         text: String,
+        /// Say also which files there are.
+        #[serde(default)]
+        tree: bool,
     },
     /// Put the work into git.
     SaveWork {
@@ -163,6 +166,10 @@ pub enum NextKind {
     Fallback,
     /// A session that there was no time to choose.
     Forced,
+    /// A short second opinion.
+    Helper,
+    /// A part of the task.
+    Split,
     /// The run was taken up again.
     Resume,
     /// The run ends.
@@ -236,6 +243,12 @@ pub enum Prompt {
         /// Gates that failed last.
         #[serde(default)]
         failed: Vec<GateResult>,
+        /// Only this part of the task's list; the rest follows later.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        part: Option<TaskPart>,
+        /// What a second opinion says is missing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        missing: Option<String>,
     },
     /// Gates failed: what they said.
     GatesFailed {
@@ -262,6 +275,19 @@ pub enum Prompt {
     },
     /// The checkpoint is written; go on.
     GoOn,
+    /// Read the work and say whether it is done; change nothing.
+    Verify,
+}
+
+/// A part of a task: items of its list, by their place among the open ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskPart {
+    /// The first of them, from 1.
+    pub first: u32,
+    /// The last of them.
+    pub last: u32,
+    /// Of how many.
+    pub of: u32,
 }
 
 /// Something that was decided or noticed and that people may want to see.
@@ -304,6 +330,9 @@ pub enum Notice {
         reason: String,
         /// The checkpoint that crosses.
         checkpoint: Option<String>,
+        /// Every agent that was looked at, in order, with what was found.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        considered: Vec<Considered>,
     },
     /// A session is over.
     SessionEnded {
@@ -360,4 +389,27 @@ pub enum Notice {
         /// The sentence.
         text: String,
     },
+}
+
+/// One agent that was looked at when it was decided who goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Considered {
+    /// Its name.
+    pub agent: String,
+    /// What came of it.
+    pub verdict: Choice,
+    /// Why.
+    pub why: String,
+}
+
+/// What came of looking at an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Choice {
+    /// It goes on.
+    Chosen,
+    /// It could, but another comes before it.
+    Possible,
+    /// It cannot.
+    Skipped,
 }

@@ -119,6 +119,9 @@ pub enum Event {
         session: u32,
         /// What they claim, each with what was found about it.
         judged: Vec<Judged>,
+        /// Hash of everything in the work tree, where that was asked for and can be known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tree: Option<String>,
     },
     /// The work was saved without a checkpoint.
     WorkSaved {
@@ -170,6 +173,13 @@ pub enum Event {
     },
     /// Someone does not want to wait any longer.
     TryAsked,
+    /// What the run stands on is not what it was when the last session ended: the checked-out commit, or the task's file.
+    BaseMoved {
+        /// The session that is told.
+        session: u32,
+        /// What was found, in one sentence.
+        text: String,
+    },
 }
 
 /// What an agent said or did, in words that fit every agent.

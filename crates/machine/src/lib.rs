@@ -7,6 +7,7 @@ pub mod checkpoint;
 pub mod claims;
 pub mod gauge;
 pub mod ledger;
+pub mod parts;
 pub mod policy;
 
 mod circuit;
@@ -20,7 +21,9 @@ mod verdict;
 mod wait_rules;
 
 pub use circuit::Circuit;
-pub use effect::{Depth, Effect, EndHow, NextKind, NextStep, Notice, Prompt, Timer};
+pub use effect::{
+    Choice, Considered, Depth, Effect, EndHow, NextKind, NextStep, Notice, Prompt, TaskPart, Timer,
+};
 pub use event::{
     Activity, AgentEvent, AgentFailure, Asked, Capabilities, CheckpointBy, Claims, Event, GateResult,
     GateWhen, Millis, Record, Retry, SessionReason, StopHow, TurnEnd, WorkState,
@@ -30,7 +33,7 @@ pub use run::{
     Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Life, Note, OwnRetry, Phase, Run, SessionView,
     State, ToolDone, Totals, View, Waiting,
 };
-pub use spec::{AgentSpec, CommitMode, GateSpec, GitSpec, RoleSpec, RunSpec, Task};
+pub use spec::{AgentSpec, CommitMode, GateSpec, GitSpec, NextSpec, RoleSpec, RunSpec, Task};
 pub use usage::{Reading, Scope, Source};
 pub use verdict::{Outcome, Verdict};
 pub use wait_rules::{OnRateLimit, WaitRules};

@@ -87,11 +87,15 @@ pub enum Limit {
     Wait,
     /// Failures of providers in a row, without progress.
     Failures,
+    /// The same failure again and again.
+    SameError,
+    /// Two agents that fail in turn.
+    Oscillation,
 }
 
 impl Limit {
     /// Every limit there is.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Deadline,
         Self::MaxRestarts,
         Self::NoProgress,
@@ -103,5 +107,7 @@ impl Limit {
         Self::Futile,
         Self::Wait,
         Self::Failures,
+        Self::SameError,
+        Self::Oscillation,
     ];
 }

@@ -1,5 +1,7 @@
 //! What a run is to do and under which rules. It is part of the first event, so that a replay needs no configuration.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::Memory;
@@ -142,4 +144,18 @@ pub struct RunSpec {
     /// What other runs have learned about the accounts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub circuits: Vec<Circuit>,
+    /// What is known for choosing who goes on.
+    #[serde(default)]
+    pub next: NextSpec,
+}
+
+/// What is known for choosing who goes on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NextSpec {
+    /// Windows by agent, from the table of models, where nobody configured one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub windows: BTreeMap<String, u64>,
+    /// Agents for a second opinion, in order of preference; none: nobody is asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verifiers: Vec<AgentSpec>,
 }

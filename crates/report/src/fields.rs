@@ -3,8 +3,8 @@
 
 use schemars::JsonSchema;
 use segue_machine::{
-    AgentFailure, CheckpointBy, Claims, Depth, EndReason, GateWhen, HandoffKind, Limit, SessionReason,
-    Source, Verdict,
+    AgentFailure, CheckpointBy, Claims, Considered, Depth, EndReason, GateWhen, HandoffKind, Limit,
+    SessionReason, Source, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -143,6 +143,9 @@ pub struct HandoffDecided {
     pub reason: String,
     /// The checkpoint that crosses.
     pub checkpoint: Option<String>,
+    /// Every agent that was looked at, in order, with what was found.
+    #[serde(default)]
+    pub considered: Vec<Considered>,
     /// Percent of the ceiling, by the name that users of the `loop` preset know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage_pct: Option<f64>,

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use segue_machine::gauge::{Gauge, Ratio};
 use segue_machine::policy::preset;
 use segue_machine::{
-    AgentSpec, Capabilities, CheckpointBy, Claims, Depth, Doing, EndReason, GateResult, GateSpec, GateWhen,
-    GitSpec, HandoffKind, Life, Limit, Limits, Phase, Reading, RunSpec, SessionReason, SessionView, Source,
-    Task, Totals, Verdict, View,
+    AgentSpec, Capabilities, CheckpointBy, Choice, Claims, Considered, Depth, Doing, EndReason, GateResult,
+    GateSpec, GateWhen, GitSpec, HandoffKind, Life, Limit, Limits, Phase, Reading, RunSpec, SessionReason,
+    SessionView, Source, Task, Totals, Verdict, View,
 };
 
 use crate::*;
@@ -44,6 +44,7 @@ pub(crate) fn spec(policy: &str, text: &str) -> RunSpec {
         memory: Default::default(),
         wait: Default::default(),
         circuits: Vec::new(),
+        next: Default::default(),
     }
 }
 
@@ -199,6 +200,7 @@ fn endings(text: &str) -> Vec<Outer> {
             kind: HandoffKind::Fallback,
             reason: t(),
             checkpoint: Some(t()),
+            considered: vec![Considered { agent: t(), verdict: Choice::Skipped, why: t() }],
             usage_pct: None,
             text: None,
         }),

@@ -114,7 +114,8 @@ impl OuterStream {
             | Event::BrakeAsked { .. }
             | Event::TimerFired { .. }
             | Event::StopAsked { .. }
-            | Event::TryAsked => None,
+            | Event::TryAsked
+            | Event::BaseMoved { .. } => None,
         }
     }
 
@@ -165,7 +166,7 @@ impl OuterStream {
                 };
                 Outer::StageReached(self.stage_in_words(*session, reached, view))
             }
-            Notice::HandoffDecided { from, from_agent, to_agent, kind, reason, checkpoint } => {
+            Notice::HandoffDecided { from, from_agent, to_agent, kind, reason, checkpoint, considered } => {
                 let decided = HandoffDecided {
                     from: name(*from),
                     from_agent: from_agent.clone(),
@@ -173,6 +174,7 @@ impl OuterStream {
                     kind: *kind,
                     reason: reason.clone(),
                     checkpoint: checkpoint.clone(),
+                    considered: considered.clone(),
                     usage_pct: None,
                     text: None,
                 };

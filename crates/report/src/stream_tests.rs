@@ -70,6 +70,7 @@ fn handoff(from: u32, kind: HandoffKind) -> Effect {
         kind,
         reason: "full".into(),
         checkpoint: Some("c1".into()),
+        considered: vec![],
     })
 }
 

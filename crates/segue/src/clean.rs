@@ -49,7 +49,8 @@ pub(crate) fn event(redactor: &Redactor, event: &mut Event) -> Found {
         Event::Agent { event, .. } => agent(event, &mut clean),
         Event::SessionNotStarted { why: text, .. }
         | Event::NoteLeft { text }
-        | Event::DoneClaimed { text } => clean(text),
+        | Event::DoneClaimed { text }
+        | Event::BaseMoved { text, .. } => clean(text),
         Event::GateFinished(result) => clean(&mut result.tail),
         Event::CheckpointTaken { judged, work, .. } => {
             claims(judged, &mut clean);

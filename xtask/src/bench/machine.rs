@@ -151,5 +151,6 @@ fn spec() -> RunSpec {
         memory: Default::default(),
         wait: Default::default(),
         circuits: Vec::new(),
+        next: Default::default(),
     }
 }

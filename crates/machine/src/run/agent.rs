@@ -2,7 +2,7 @@
 
 use super::{Allowance, Doing, Run, ToolDone, Totals, View};
 use crate::gauge::Taken;
-use crate::{AgentEvent, Effect, EndHow, Limit, Millis, Outcome, Reading, Verdict};
+use crate::{AgentEvent, Effect, EndHow, Limit, Millis, Outcome, Reading, SessionReason, Verdict};
 
 impl Run {
     pub(super) fn agent_event(&mut self, n: u32, event: &AgentEvent, out: &mut Vec<Effect>) {
@@ -112,8 +112,10 @@ impl Run {
             Self::warn("fell", format!("the window fell from {from} to {to} tokens"), out);
             Self::compacted(out);
         }
+        self.note_sizes();
         if self.spending_allowed(out) {
             self.check_stages(out);
+            self.helper_spends(out);
         }
     }
 
@@ -182,7 +184,7 @@ impl Run {
     pub(super) fn usage_missing(&mut self, out: &mut Vec<Effect>) {
         if let Some(session) = self.view.session.as_mut() {
             session.gauge.go_blind();
-            self.blind = Some(self.agent);
+            self.blind = if session.reason == SessionReason::Helper { self.blind } else { Some(self.agent) };
         }
         let known = self.view.session.as_ref().is_some_and(|s| s.gauge.ceiling().is_some());
         let text = if known {
@@ -195,6 +197,11 @@ impl Run {
 
     pub(super) fn permission(&mut self, request: &str, kind: &str, title: &str, out: &mut Vec<Effect>) {
         let Some(session) = self.view.session.as_ref().map(|s| s.n) else { return };
+        if self.view.session.as_ref().is_some_and(|s| s.reason == SessionReason::Helper) {
+            out.push(Effect::AnswerPermission { session, request: request.to_owned(), allow: false });
+            let text = format!("denied: {title} ({kind}); a second opinion may read and not write");
+            return self.warn_once("helper_denied", text, out);
+        }
         let allowed = self.view.spec.as_ref().and_then(|s| s.agents.get(self.agent));
         let allow = allowed.is_some_and(|a| a.allow.iter().any(|k| k == "*" || k == kind));
         out.push(Effect::AnswerPermission { session, request: request.to_owned(), allow });

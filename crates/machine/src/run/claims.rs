@@ -56,15 +56,25 @@ impl Run {
     /// Has the agent's last words judged; the verdict stands if none of them is contradicted.
     pub(super) fn judge_words(&mut self, outcome: Outcome, out: &mut Vec<Effect>) {
         if self.last_words.trim().is_empty() {
-            return self.save(outcome, out);
+            return self.conclude(outcome, out);
         }
         self.judging = Some(outcome);
-        out.push(Effect::JudgeWords { session: self.view.sessions, text: self.last_words.clone() });
+        let (session, text) = (self.view.sessions, self.last_words.clone());
+        out.push(Effect::JudgeWords { session, text, tree: false });
     }
 
-    pub(super) fn words_judged(&mut self, session: u32, judged: &[Judged], out: &mut Vec<Effect>) {
+    pub(super) fn words_judged(
+        &mut self,
+        session: u32,
+        judged: &[Judged],
+        tree: Option<&str>,
+        out: &mut Vec<Effect>,
+    ) {
         if self.view.phase != Phase::Gating || self.taking.is_some() || session != self.view.sessions {
             return;
+        }
+        if self.helper_is_judged() {
+            return self.helper_judged(judged, tree, out);
         }
         let Some(outcome) = self.judging.take() else { return };
         let origin = self.origin(session);
@@ -74,7 +84,7 @@ impl Run {
         // A gate that was run once more for these words has the last one.
         let red = outcome.verdict == Verdict::Verified && self.view.gates.values().any(|g| !g.passed);
         let Some(first) = claims.first() else {
-            return if red { self.settle_gates(out) } else { self.save(outcome, out) };
+            return if red { self.settle_gates(out) } else { self.conclude(outcome, out) };
         };
         Self::tell_contradicted(judged, out);
         if self.corrections < CORRECTIONS && self.can_follow_up() && !self.must_replace() {
@@ -98,7 +108,7 @@ impl Run {
         self.warn_once("redacted", text, out);
     }
 
-    fn tell_contradicted(judged: &[Judged], out: &mut Vec<Effect>) {
+    pub(super) fn tell_contradicted(judged: &[Judged], out: &mut Vec<Effect>) {
         for wrong in judged.iter().filter(|j| j.finding == Finding::Contradicted) {
             let text = format!("the agent said \u{201c}{}\u{201d}, but {}", wrong.claim.text, wrong.evidence);
             Self::warn("contradicted", text, out);

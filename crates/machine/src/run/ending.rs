@@ -22,6 +22,7 @@ impl Run {
     }
 
     pub(super) fn work_saved(&mut self, work: &WorkState, out: &mut Vec<Effect>) {
+        self.view.head = work.head.clone().or(self.view.head.take());
         if self.view.phase != Phase::Saving || self.ending.is_some() {
             return;
         }
@@ -119,7 +120,7 @@ impl Run {
     // Whatever is under way is finished first and then leads to the end instead of to the next session.
     fn wind_down(&mut self, outcome: Outcome, ask: bool, out: &mut Vec<Effect>) {
         if let Some(ending) = self.ending.as_mut() {
-            if matches!(ending.after, After::Start(_)) {
+            if !matches!(ending.after, After::Finish(_)) {
                 ending.after = After::Finish(outcome);
             }
             return;

@@ -15,6 +15,7 @@ impl Run {
     /// What the end of a turn says about the agent's account.
     pub(super) fn learn_from(&mut self, end: &TurnEnd, out: &mut Vec<Effect>) {
         match end {
+            _ if self.helper_works() => {}
             TurnEnd::Finished { .. } => self.agent_works(out),
             TurnEnd::Failed { failure, message, retry } => {
                 self.account_failed(*failure, message, *retry, out)
@@ -95,9 +96,7 @@ impl Run {
 
     /// The work is saved: on with whoever can go on, or the end.
     pub(super) fn recover(&mut self, why: &str, out: &mut Vec<Effect>) {
-        if self.progress.take(self.limits().max_handoffs_without_progress) {
-            (self.view.without_progress, self.view.failures) = (0, 0);
-        }
+        self.work_moved();
         self.view.failures += 1;
         let words = self.circuit_words(self.agent);
         let reason = words.map_or_else(|| why.to_owned(), |words| format!("{words}: {why}"));
@@ -140,6 +139,7 @@ impl Run {
             kind,
             reason,
             checkpoint: self.view.checkpoint.as_ref().map(|c| c.id.clone()),
+            considered: self.considered(to),
         }));
     }
 }

@@ -14,6 +14,9 @@ impl Run {
 
     /// The agent says that it is done: the gates decide.
     pub(super) fn gate(&mut self, out: &mut Vec<Effect>) {
+        if self.next_part().is_some() {
+            return self.part_done(out);
+        }
         let none = self.view.spec.as_ref().is_none_or(|s| s.gates.is_empty());
         self.view.phase = Phase::Gating;
         if none {
@@ -99,6 +102,9 @@ impl Run {
             return self.save(outcome, out);
         }
         if self.can_follow_up() && !self.must_replace() {
+            let names: Vec<&str> = failed.iter().map(|g| g.gate.as_str()).collect();
+            let reason = format!("gates failed in round {} of {of}: {}", self.view.round, names.join(", "));
+            self.decide_to_continue(reason, out);
             return self.follow_up(Prompt::GatesFailed { round: self.view.round, of, failed }, out);
         }
         self.gates.failed = failed;

@@ -2,8 +2,8 @@
 
 use super::{After, Doing, Ending, HandoffKind, Pending, Phase, Replace, Run, Then};
 use crate::{
-    Asked, CheckpointBy, Effect, EndHow, EndReason, Limit, NextKind, NextStep, Notice, Outcome, Prompt,
-    SessionReason, Timer, Verdict, WorkState,
+    Asked, CheckpointBy, Choice, Considered, Effect, EndHow, EndReason, Limit, NextKind, NextStep, Notice,
+    Outcome, Prompt, SessionReason, Timer, Verdict, WorkState,
 };
 
 /// How long a tool may go on when its session is to be ended.
@@ -32,11 +32,14 @@ impl Run {
         let answer = answer.filter(|a| !a.trim().is_empty());
         let by = if answer.is_some() { CheckpointBy::Agent } else { CheckpointBy::Segue };
         let commit = match &then {
-            Then::GoOn | Then::Gate => false,
+            Then::GoOn | Then::Gate | Then::Verify(_) => false,
             Then::Replace(_) | Then::Start(_) | Then::Recover(_) => true,
             Then::Finish(..) => self.view.spec.as_ref().is_some_and(|s| s.git.commit_on_failure),
         };
         let session = self.view.sessions;
+        if let Some(answer) = &answer {
+            self.checkpoint_chars = answer.chars().count();
+        }
         self.view.tools_since.clear();
         self.work_is_saved = true;
         let next = Some(self.next_step(&then));
@@ -51,14 +54,17 @@ impl Run {
             Then::Start(_) => (NextKind::Resume, Some(self.agent)),
             Then::Finish(..) => (NextKind::Stop, None),
             Then::Recover(_) => self.next_after_failure(),
+            Then::Verify(_) => (NextKind::Helper, None),
             Then::Replace(replace) => {
-                let other = self.fallback.filter(|_| replace.kind != HandoffKind::Restart);
-                let kind = match (replace.kind, other) {
-                    (HandoffKind::Forced, _) => NextKind::Forced,
-                    (_, Some(_)) => NextKind::Fallback,
-                    (_, None) => NextKind::Restart,
+                let decision = self.decide(replace.kind);
+                let kind = match decision.kind {
+                    HandoffKind::Forced => NextKind::Forced,
+                    HandoffKind::Fallback => NextKind::Fallback,
+                    HandoffKind::Split => NextKind::Split,
+                    HandoffKind::Stop => NextKind::Stop,
+                    HandoffKind::Continue | HandoffKind::Restart | HandoffKind::Helper => NextKind::Restart,
                 };
-                (kind, Some(other.unwrap_or(self.agent)))
+                (kind, decision.next)
             }
         };
         NextStep { kind, agent: index.map(|index| self.agent_name(index)) }
@@ -122,6 +128,7 @@ impl Run {
 
     pub(super) fn checkpoint_taken(&mut self, work: &WorkState, out: &mut Vec<Effect>) {
         self.progress.work(work);
+        self.view.head = work.head.clone().or(self.view.head.take());
         self.checkpoint_is_current = true;
         if let Some(trouble) = &work.trouble {
             Self::warn("git", trouble.clone(), out);
@@ -134,24 +141,25 @@ impl Run {
             Then::Start(reason) => self.start_session(reason, out),
             Then::Recover(why) => self.recover(&why, out),
             Then::Finish(outcome, end) => self.end_session(end, After::Finish(outcome), out),
+            Then::Verify(outcome) => self.call_helper(outcome, work.tree.clone(), out),
         }
     }
 
     // The limits are looked at here and not when the stage fires: by now the work is saved, whatever comes.
-    fn replace(&mut self, replace: Replace, out: &mut Vec<Effect>) {
+    pub(super) fn replace(&mut self, replace: Replace, out: &mut Vec<Effect>) {
         let limits = self.limits();
         if let Some(most) = limits.max_restarts.filter(|most| replace.counts && self.view.restarts >= *most) {
             self.limit_reached(Limit::MaxRestarts, &most.to_string(), out);
             let reason = format!("the window filled again after {most} restarts ({})", replace.reason);
             let outcome = Outcome::new(Verdict::Stopped, reason).because_of(Limit::MaxRestarts);
-            return self.stop_instead(&replace, outcome.advise(super::stages::TOO_LARGE), out);
+            return self.stop_instead(&replace, outcome.advise(super::futile::TOO_LARGE), out);
         }
         let most = limits.max_handoffs_without_progress;
-        let moved = self.progress.take(most);
-        if moved {
-            (self.view.without_progress, self.view.failures) = (0, 0);
-        } else {
+        if !self.work_moved() {
             self.view.without_progress += 1;
+        }
+        if let Some(outcome) = self.going_in_circles(&replace, out) {
+            return self.stop_instead(&replace, outcome, out);
         }
         if most > 0 && self.view.without_progress >= most {
             self.limit_reached(Limit::NoProgress, &most.to_string(), out);
@@ -163,49 +171,79 @@ impl Run {
         self.replace_now(replace, out);
     }
 
+    /// Whether there was progress since this was last asked; if so, the counts of what went wrong begin anew.
+    pub(super) fn work_moved(&mut self) -> bool {
+        let moved = self.progress.take(self.limits().max_handoffs_without_progress);
+        if moved {
+            (self.view.without_progress, self.view.failures) = (0, 0);
+            self.circles.forget();
+        }
+        moved
+    }
+
     /// Replaces the session without asking or looking at limits.
     pub(super) fn replace_now(&mut self, replace: Replace, out: &mut Vec<Effect>) {
+        let decision = self.decide(replace.kind);
+        let Some(next) = decision.next else {
+            let outcome = self.account_of_all(&replace.reason, &decision.considered);
+            return self.stop_instead(&replace, outcome, out);
+        };
         let from_agent = self.agent_name(self.agent);
-        if replace.kind != HandoffKind::Restart
-            && let Some(next) = self.fallback.take()
-        {
-            self.agent = next;
-        }
-        let to_agent = self.agent_name(self.agent);
-        let same = to_agent == from_agent;
-        let kind =
-            if same && replace.kind == HandoffKind::Fallback { HandoffKind::Restart } else { replace.kind };
+        let same = next == self.agent;
+        self.agent = next;
+        self.fallback = None;
         out.push(Effect::Announce(Notice::HandoffDecided {
             from: self.view.sessions,
             from_agent,
-            to_agent: Some(to_agent),
-            kind,
+            to_agent: Some(self.agent_name(next)),
+            kind: decision.kind,
             reason: replace.reason,
             checkpoint: self.view.checkpoint.as_ref().map(|c| c.id.clone()),
+            considered: decision.considered,
         }));
         self.view.handoffs += 1;
         self.view.restarts += u32::from(replace.counts);
-        let reason = if same { SessionReason::Restart } else { SessionReason::Fallback };
+        let reason = match decision.kind {
+            HandoffKind::Split => SessionReason::Split,
+            _ if same => SessionReason::Restart,
+            _ => SessionReason::Fallback,
+        };
         self.end_session(replace.end, After::Start(reason), out);
     }
 
     fn stop_instead(&mut self, replace: &Replace, outcome: Outcome, out: &mut Vec<Effect>) {
+        self.announce_stop(&outcome.reason, out);
+        let end = if replace.end == EndReason::Replaced { EndReason::Stopped } else { replace.end };
+        self.end_session(end, After::Finish(outcome), out);
+    }
+
+    /// Nobody goes on, and that is a decision too.
+    pub(super) fn announce_stop(&self, reason: &str, out: &mut Vec<Effect>) {
         out.push(Effect::Announce(Notice::HandoffDecided {
             from: self.view.sessions,
             from_agent: self.agent_name(self.agent),
             to_agent: None,
             kind: HandoffKind::Stop,
-            reason: outcome.reason.clone(),
+            reason: reason.to_owned(),
             checkpoint: self.view.checkpoint.as_ref().map(|c| c.id.clone()),
+            considered: self.everybody(),
         }));
-        let end = if replace.end == EndReason::Replaced { EndReason::Stopped } else { replace.end };
-        self.end_session(end, After::Finish(outcome), out);
     }
 
-    /// Decides who would be next: the agent after this one, or this one again.
-    pub(super) fn choose_fallback(&mut self) {
-        let agents = self.view.spec.as_ref().map_or(0, |s| s.agents.len());
-        self.fallback = (self.agent + 1..agents).find(|next| self.open_circuit(*next).is_none());
+    /// The session goes on as it is, and that is a decision too.
+    pub(super) fn decide_to_continue(&self, reason: String, out: &mut Vec<Effect>) {
+        let agent = self.agent_name(self.agent);
+        let why = format!("its session has room ({})", self.fill_words());
+        let considered = vec![Considered { agent: agent.clone(), verdict: Choice::Chosen, why }];
+        out.push(Effect::Announce(Notice::HandoffDecided {
+            from: self.view.sessions,
+            from_agent: agent.clone(),
+            to_agent: Some(agent),
+            kind: HandoffKind::Continue,
+            reason,
+            checkpoint: None,
+            considered,
+        }));
     }
 
     /// Ends the session, after the tool that still runs; without a session goes straight on.
@@ -236,6 +274,7 @@ impl Run {
         match after {
             After::Start(reason) => self.start_session(reason, out),
             After::Finish(outcome) => self.finish_now(outcome, out),
+            After::Helper => self.helper_turn(out),
         }
     }
 

@@ -6,12 +6,16 @@
 
 mod agent;
 mod brake;
+mod circles;
 mod claims;
 mod ending;
 mod failing;
+mod futile;
 mod gating;
 mod handoff;
+mod helper;
 mod life;
+mod next;
 mod progress;
 mod resume;
 mod session;
@@ -27,7 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::gauge::Ratio;
 use crate::{
     Activity, Asked, Effect, EndHow, Event, GateResult, Millis, Notice, Outcome, Record, RunSpec,
-    SessionReason, Timer, Verdict,
+    SessionReason, TaskPart, Timer, Verdict,
 };
 
 pub use life::{Life, OwnRetry};
@@ -91,6 +95,28 @@ pub struct Run {
     held_back: Option<SessionReason>,
     /// When an allowance that this session has used up is full again.
     full_until: Option<Millis>,
+    /// What was seen of each agent, by name.
+    standings: BTreeMap<String, next::Standing>,
+    circles: circles::Circles,
+    /// The agent of this session failed.
+    present_failed: bool,
+    /// Characters of this session's first prompt.
+    prompt_chars: u64,
+    /// Characters of the agent's last checkpoint.
+    checkpoint_chars: usize,
+    /// The part of the task that is worked on; `None` is all of it.
+    part: Option<TaskPart>,
+    /// The agent says that its part is done: the next session is given the next one.
+    part_is_done: bool,
+    /// The agent whose tokens the ratio was learned from.
+    ratio_of: String,
+    helper: Option<helper::Helper>,
+    /// A helper that changed files is not called again.
+    helper_is_off: bool,
+    /// Second opinions that sent the work back.
+    objections: u32,
+    /// What the last of them found missing, for the next prompt.
+    missing: Option<String>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -123,6 +149,8 @@ enum Then {
     /// The provider failed: the same agent again, perhaps later, or another one.
     Recover(String),
     Finish(Outcome, EndReason),
+    /// Somebody else looks at the work before this is the verdict.
+    Verify(Outcome),
 }
 
 /// A session that is to be replaced.
@@ -149,6 +177,8 @@ struct Ending {
 enum After {
     Start(SessionReason),
     Finish(Outcome),
+    /// The helper begins, or has said what it had to say.
+    Helper,
 }
 
 impl Run {
@@ -195,7 +225,9 @@ impl Run {
                 });
                 self.checkpoint_taken(work, &mut out);
             }
-            Event::WordsJudged { session, judged } => self.words_judged(*session, judged, &mut out),
+            Event::WordsJudged { session, judged, tree } => {
+                self.words_judged(*session, judged, tree.as_deref(), &mut out);
+            }
             Event::WorkSaved { work } => self.work_saved(work, &mut out),
             Event::NoteLeft { text } | Event::DoneClaimed { text } => self.note(text),
             Event::BrakeAsked { session, request, tool, chars } => {
@@ -207,6 +239,7 @@ impl Run {
             }
             Event::StopAsked { how } => self.stop(*how, &mut out),
             Event::TryAsked => self.try_now(&mut out),
+            Event::BaseMoved { text, .. } => Self::warn("base_moved", text.clone(), &mut out),
         }
         out
     }
@@ -223,6 +256,7 @@ impl Run {
         }
         self.view.ledger.rules(&spec.task.text);
         self.progress.base(spec.git.base_tree.as_deref(), spec.git.base.as_deref());
+        self.view.head.clone_from(&spec.git.base);
         self.set_deadline(out);
         if spec.agents.is_empty() {
             return self.finish_now(Outcome::new(Verdict::Failed, "no agent was given"), out);
@@ -256,6 +290,7 @@ impl Run {
     ) {
         match timer {
             Timer::Deadline => self.deadline_passed(out),
+            Timer::Ask if self.helper_works() => self.helper_silent("it did not answer in time", out),
             Timer::Ask => self.ask_timed_out(out),
             Timer::Idle => self.look_for_stall(quiet_ms, activity, out),
             Timer::End => self.send_end(EndHow::AtOnce, out),

@@ -86,6 +86,9 @@ impl Run {
         self.ask = None;
         self.taking = None;
         self.judging = None;
+        self.helper = None;
+        self.forget_failures();
+        self.circles.forget();
         self.ending = None;
         self.stop_asked = false;
         self.denials.clear();
@@ -101,6 +104,7 @@ impl Run {
             self.progress.trust();
             self.view.failures = 0;
             self.view.round = 0;
+            self.objections = 0;
         }
     }
 }

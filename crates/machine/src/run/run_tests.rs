@@ -13,8 +13,12 @@ mod claims;
 mod ends;
 #[path = "run_tests/gates.rs"]
 mod gates;
+#[path = "run_tests/helper.rs"]
+mod helper;
 #[path = "run_tests/meter.rs"]
 mod meter;
+#[path = "run_tests/next.rs"]
+mod next;
 #[path = "run_tests/resume.rs"]
 mod resume;
 #[path = "run_tests/saving.rs"]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{After, Doing, EndReason, HandoffKind, Life, Phase, Replace, Run, SessionView, Totals};
-use crate::gauge::Gauge;
-use crate::{Capabilities, Effect, Notice, Outcome, Prompt, SessionReason, Timer, Verdict};
+use crate::gauge::{Gauge, Ratio};
+use crate::{AgentSpec, Capabilities, Effect, Notice, Outcome, Prompt, SessionReason, Timer, Verdict};
 
 impl Run {
     /// Starts the next session with fresh counters.
@@ -12,8 +12,21 @@ impl Run {
         let Some(reason) = self.hold_back(reason, out) else { return };
         let Some(spec) = &self.view.spec else { return };
         let Some(agent) = spec.agents.get(self.agent).cloned() else { return };
-        let look_ms = super::stall::look_ms(&spec.limits);
         self.view.phase = Phase::Working;
+        self.begin_part();
+        self.open_session(agent, reason, out);
+    }
+
+    /// Starts a session of an agent, whatever it is for.
+    pub(super) fn open_session(&mut self, agent: AgentSpec, reason: SessionReason, out: &mut Vec<Effect>) {
+        let look_ms = super::stall::look_ms(&self.limits());
+        // Another agent counts tokens in another way.
+        if self.ratio_of != agent.name {
+            self.ratio = Ratio::default();
+            self.ratio_of.clone_from(&agent.name);
+        }
+        self.prompt_chars = 0;
+        self.present_failed = false;
         self.view.sessions += 1;
         let n = self.view.sessions;
         self.fired.clear();
@@ -49,6 +62,9 @@ impl Run {
     pub(super) fn prompt_sent(&mut self, n: u32, chars: u64) {
         self.checkpoint_is_current = false;
         let now = self.now;
+        if self.prompt_chars == 0 {
+            self.prompt_chars = chars;
+        }
         if let Some(session) = self.session_mut(n) {
             session.life.prompted(now);
             session.gauge.add(chars);
@@ -68,7 +84,10 @@ impl Run {
         out: &mut Vec<Effect>,
     ) {
         let Some(spec) = &self.view.spec else { return };
-        let (configured, budget) = spec.agents.get(self.agent).map_or((None, None), |a| (a.window, a.budget));
+        let agent =
+            self.helper_spec().filter(|_| self.helper_works()).or_else(|| spec.agents.get(self.agent));
+        let (configured, budget) = agent.map_or((None, None), |a| (a.window, a.budget));
+        let helps = self.helper_prompt();
         let ratio = self.ratio;
         let resumed = self.conversation.take().is_some_and(|c| c == conversation);
         let Some(session) = self.view.session.as_mut().filter(|s| s.doing == Doing::Starting) else { return };
@@ -76,12 +95,17 @@ impl Run {
         session.model = model.cloned().or(session.model.take());
         session.can = can;
         session.gauge = Gauge::new(window.or(configured), ceiling, budget, ratio);
-        if self.blind == Some(self.agent) {
+        if helps.is_none() && self.blind == Some(self.agent) {
             session.gauge.go_blind();
         }
         session.doing = Doing::Idle;
         let n = session.n;
-        let prompt = if resumed { Prompt::GoOn } else { self.first_prompt() };
+        self.note_sizes();
+        let prompt = match helps {
+            Some(prompt) => prompt,
+            None if resumed => Prompt::GoOn,
+            None => self.first_prompt(),
+        };
         out.push(Effect::SendPrompt { session: n, prompt });
     }
 
@@ -91,16 +115,20 @@ impl Run {
             return Prompt::Task;
         }
         let checkpoint = self.view.checkpoint.as_ref().map(|c| c.id.clone());
-        Prompt::Continuation { checkpoint, restart: self.view.handoffs, trim: self.trim, failed }
+        let (restart, trim, part) = (self.view.handoffs, self.trim, self.part);
+        let missing = self.missing.take();
+        Prompt::Continuation { checkpoint, restart, trim, failed, part, missing }
     }
 
     pub(super) fn session_not_started(&mut self, n: u32, why: &str, out: &mut Vec<Effect>) {
         if self.session_mut(n).is_none() {
             return;
         }
+        let helps = self.helper_works();
         self.close_session(EndReason::Failed, None, 0, out);
         match self.ending.take() {
             Some(ending) => self.go_after(ending.after, out),
+            None if helps => self.helper_lost(true, why, out),
             None => self.never_ready(&format!("could not be started: {why}"), out),
         }
     }
@@ -112,16 +140,20 @@ impl Run {
             self.close_session(ending.reason, exit, orphans, out);
             return match ending.after {
                 After::Finish(outcome) if ending.save && !self.work_is_saved => self.save(outcome, out),
-                after @ (After::Start(_) | After::Finish(_)) => self.go_after(after, out),
+                after @ (After::Start(_) | After::Finish(_) | After::Helper) => self.go_after(after, out),
             };
         }
-        let expected = matches!(self.view.phase, Phase::Gating | Phase::Saving);
+        let helps = self.helper_works() && self.taking.is_none();
+        let expected = matches!(self.view.phase, Phase::Gating | Phase::Saving) && !helps;
         let reason = if expected { EndReason::Finished } else { EndReason::Failed };
         self.close_session(reason, exit, orphans, out);
         if expected || self.taking.is_some() {
             return;
         }
         let code = exit.map_or_else(|| "by a signal".to_owned(), |c| format!("with code {c}"));
+        if helps {
+            return self.helper_lost(was_starting, &format!("it ended {code}"), out);
+        }
         if was_starting {
             return self.never_ready(&format!("ended {code} before it was ready"), out);
         }
@@ -139,6 +171,7 @@ impl Run {
         if self.stop_asked {
             return self.finish_now(super::ending::interrupted(), out);
         }
+        self.note_failure(true, why);
         self.choose_fallback();
         let reason = format!("agent {agent} {why}");
         if self.fallback.is_some() {
@@ -146,9 +179,11 @@ impl Run {
             let kind = HandoffKind::Fallback;
             return self.replace_now(Replace { kind, reason, end: EndReason::Failed, counts: false }, out);
         }
-        let outcome =
-            Outcome::new(Verdict::Failed, reason).advise("see `segue show --output` and `segue doctor`");
-        self.finish_now(outcome, out);
+        let outcome = match self.view.spec.as_ref().map_or(0, |s| s.agents.len()) {
+            0 | 1 => Outcome::new(Verdict::Failed, reason),
+            _ => self.account_of_all(&reason, &self.everybody()),
+        };
+        self.finish_now(outcome.advise("see `segue show --output` and `segue doctor`"), out);
     }
 
     /// Books a session as over.
@@ -161,7 +196,10 @@ impl Run {
     ) {
         let Some(session) = self.view.session.take() else { return };
         self.view.past.add(session.spent);
-        self.last_talk = session.conversation.map(|conversation| (session.agent, conversation));
+        // A second opinion is nobody's work to be taken up.
+        if session.reason != SessionReason::Helper {
+            self.last_talk = session.conversation.map(|conversation| (session.agent, conversation));
+        }
         for timer in [Timer::Ask, Timer::Idle, Timer::End] {
             out.push(Effect::ClearTimer { timer });
         }

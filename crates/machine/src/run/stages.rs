@@ -113,7 +113,7 @@ impl Run {
                 Verdict::NeedsPerson,
                 format!("the task is too large for one window ({reason})"),
             );
-            Then::Finish(outcome.advise(TOO_LARGE), EndReason::Stopped)
+            Then::Finish(outcome.advise(super::futile::TOO_LARGE), EndReason::Stopped)
         } else {
             let kind = if !has(Action::Handoff) {
                 HandoffKind::Restart
@@ -149,34 +149,7 @@ impl Run {
             _ => format!("{} tool calls", gauge.tools()),
         }
     }
-
-    // A session that is above the line before it has done anything was filled by its own prompt and base load.
-    fn is_fresh(&self) -> bool {
-        let untouched = |calls| calls == 1 || (calls == 0 && !self.spoke);
-        let session = self.view.session.as_ref();
-        session.is_some_and(|s| s.gauge.tools() == 0 && s.tools.is_empty() && untouched(s.gauge.calls()))
-    }
-
-    fn futile(&mut self, stage: &Stage, out: &mut Vec<Effect>) {
-        const MOST_TRIMS: u32 = 2;
-        let what = format!("a fresh session starts above {} ({})", stage.at, self.fill_words());
-        if self.view.checkpoint.is_some() && self.trim < MOST_TRIMS {
-            self.trim += 1;
-            Self::warn("futile", format!("{what}; trying again with a shorter checkpoint"), out);
-            let replace =
-                Replace { kind: HandoffKind::Restart, reason: what, end: EndReason::Replaced, counts: false };
-            return self.replace_now(replace, out);
-        }
-        self.limit_reached(Limit::Futile, &self.fill_words(), out);
-        let outcome = Outcome::new(Verdict::Stopped, what).because_of(Limit::Futile).advise(TOO_LARGE);
-        let asked =
-            Asked { depth: Depth::Emergency, stage: Some(stage.at.to_string()), reason: "futile".to_owned() };
-        self.take(asked, None, Then::Finish(outcome, EndReason::Stopped), out);
-    }
 }
-
-pub(super) const TOO_LARGE: &str = "the task is too large for this window: split it into smaller tasks, use an agent \
-with a larger window, or raise --context-threshold";
 
 fn reached(at: At, gauge: &Gauge, lines: Lines, moment: bool) -> bool {
     if let At::Tools(tools) = at {

@@ -86,8 +86,9 @@ impl Run {
         self.stall_limit(limit, out);
         let starting = self.view.session.as_ref().is_some_and(|s| s.doing == Doing::Starting);
         if starting {
-            self.choose_fallback();
             let reason = format!("{why}, and never became ready");
+            self.note_failure(true, &reason);
+            self.choose_fallback();
             if self.fallback.is_some() {
                 let (kind, end) = (HandoffKind::Fallback, EndReason::Stalled);
                 return self.replace_now(Replace { kind, reason, end, counts: false }, out);

@@ -21,6 +21,11 @@ impl Run {
         if self.ending.is_some() {
             return self.send_end(EndHow::Gently, out);
         }
+        if let TurnEnd::Failed { message, .. } = end
+            && !self.helper_works()
+        {
+            self.note_failure(false, message);
+        }
         if let TurnEnd::Finished { text } = end {
             self.last_words.clone_from(text);
         }
@@ -39,6 +44,9 @@ impl Run {
                 _ => {}
             }
             return;
+        }
+        if self.helper_works() {
+            return self.helper_ended(end, out);
         }
         if !self.phase_is_working() {
             return;
@@ -95,6 +103,12 @@ impl Run {
 
     /// The session is of no more use: save what there is and go on in a fresh one, within the limits.
     pub(super) fn turn_failed(&mut self, end: EndReason, why: &str, out: &mut Vec<Effect>) {
+        if end != EndReason::Overflow {
+            self.note_failure(false, why);
+        }
+        if end != EndReason::Overflow && self.circles.stayed() {
+            self.choose_fallback();
+        }
         let kind = if self.fallback.is_some() { HandoffKind::Fallback } else { HandoffKind::Restart };
         let counts = end == EndReason::Overflow;
         let mut then = Then::Replace(Replace { kind, reason: why.to_owned(), end, counts });

@@ -270,6 +270,8 @@ pub struct View {
     pub circuits: Vec<Circuit>,
     /// Failures of providers in a row, without progress.
     pub failures: u32,
+    /// The commit that was checked out when the work was last looked at.
+    pub head: Option<String>,
 }
 
 impl View {
@@ -324,6 +326,7 @@ impl Default for View {
             waiting: None,
             circuits: Vec::new(),
             failures: 0,
+            head: None,
         }
     }
 }

@@ -57,10 +57,13 @@ impl Run {
         if !circuit.leaves(self.now, &self.rules()) {
             return self.wait_for(self.agent);
         }
-        if let Some(free) = agents.clone().find(|i| self.open_circuit(*i).is_none()) {
+        if let Some(free) = self.free_agent() {
             return Way::Other(free);
         }
-        let next = agents.filter_map(|i| Some((self.circuit_of(i)?.worth_waiting()?, i))).min();
+        let next = agents
+            .filter(|i| self.worth_waiting_for(*i))
+            .filter_map(|i| Some((self.circuit_of(i)?.worth_waiting()?, i)))
+            .min();
         match next {
             Some((_, next)) => self.wait_for(next),
             None => Way::Stop(Box::new(self.nobody_left())),

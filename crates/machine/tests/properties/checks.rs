@@ -36,12 +36,27 @@ impl World {
             self.ready = true;
             self.conversations.insert((self.agent.clone(), conversation.clone()));
         }
-        if let Event::WordsJudged { judged, .. } = event
+        if let Event::WordsJudged { judged, session, .. } = event
             && self.run.view().phase == Phase::Gating
+            && self.awaits_words(*session)
         {
             self.contradicted = judged.iter().any(|j| j.finding == Finding::Contradicted);
         }
         self.deadline_fired |= matches!(event, Event::TimerFired { timer: Timer::Deadline, .. });
+    }
+
+    // A second opinion that is not so is discarded, and news that nobody asked for is ignored: only an answer about the
+    // working agent's words stands against a success.
+    fn awaits_words(&self, session: u32) -> bool {
+        let asked = self.effects.iter().enumerate().rev().find_map(|(at, effects)| {
+            effects.iter().find_map(|effect| match effect {
+                Effect::JudgeWords { tree, session, .. } => Some((at, *tree, *session)),
+                _ => None,
+            })
+        });
+        let Some((at, false, about)) = asked else { return false };
+        let answers = |r: &Record| matches!(&r.event, Event::WordsJudged { session: s, .. } if *s == session);
+        about == session && !self.records[at + 1..].iter().any(answers)
     }
 
     fn check(&mut self, effect: &Effect) -> Check {
@@ -58,7 +73,8 @@ impl World {
                 let deadline = self.spec.limits.deadline_ms.map(|d| d.saturating_add(1_000));
                 prop_assert!(deadline.is_none_or(|at| self.now < at), "session {session} starts too late");
                 prop_assert_eq!(*session, self.run.view().sessions);
-                prop_assert!(self.spec.agents.iter().any(|a| &a.name == agent), "{agent} is not in the spec");
+                let all = self.spec.agents.iter().chain(&self.spec.next.verifiers);
+                prop_assert!(all.into_iter().any(|a| &a.name == agent), "{agent} is not in the spec");
             }
             Effect::SendPrompt { session, .. }
             | Effect::AskCheckpoint { session, .. }
@@ -145,8 +161,12 @@ impl World {
             "{} without progress",
             view.without_progress
         );
-        // The question that follows gates which were green before is one round more, and so is each correction.
-        prop_assert!(view.round <= limits.gate_rounds.max(1) + 1 + 2, "round {}", view.round);
+        // The question that follows gates which were green before is one round more, and so is each correction. A second
+        // opinion may send the work back as often as a gate, with two corrections again, and once change files.
+        let helped = !self.spec.next.verifiers.is_empty();
+        let sent_back = if helped { limits.gate_rounds * 3 + 1 } else { 0 };
+        let most = limits.gate_rounds.max(1) + 1 + 2 + sent_back;
+        prop_assert!(view.round <= most, "round {}", view.round);
         Ok(())
     }
 }

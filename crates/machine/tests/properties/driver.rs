@@ -1,6 +1,6 @@
 //! The driver of a world, well or at random, and its agent.
 
-use segue_machine::{AgentEvent, Effect, Event, GateWhen, Reading, Scope, TurnEnd};
+use segue_machine::{AgentEvent, AgentFailure, Effect, Event, GateWhen, Reading, Scope, TurnEnd};
 
 use super::{Check, Job, Mood, World};
 use crate::dice::Dice;
@@ -53,13 +53,18 @@ impl World {
             }
             Effect::AskCheckpoint { session, .. } => self.asked(session, dice),
             Effect::TakeCheckpoint { session, asked, by, .. } => {
-                let work = wild::work(dice, matches!(self.mood, Mood::Stubborn | Mood::Limited));
+                let work = wild::work(
+                    dice,
+                    matches!(self.mood, Mood::Stubborn | Mood::Limited | Mood::Broken { .. }),
+                );
                 let n = self.records.len() as u64;
                 self.feed(wild::checkpoint(session, by, asked.depth, work, n))
             }
-            Effect::JudgeWords { session, .. } => {
+            Effect::JudgeWords { session, tree, .. } => {
                 let judged = wild::judged(dice);
-                self.feed(Event::WordsJudged { session, judged })
+                let name = format!("t{}", dice.roll(3));
+                let tree = dice.maybe(50, name).filter(|_| tree);
+                self.feed(Event::WordsJudged { session, judged, tree })
             }
             Effect::SaveWork { .. } => self.feed(Event::WorkSaved { work: wild::work(dice, false) }),
             Effect::EndSession { session, .. } if self.alive == Some(session) => {
@@ -127,6 +132,14 @@ impl World {
             let event = AgentEvent::TurnEnded(wild::refusal(dice));
             return self.feed(Event::Agent { session, event });
         }
+        if let Mood::Broken { same } = self.mood
+            && dice.chance(80)
+        {
+            let words = ["one", "two", "three", "four", "five", "six", "seven"];
+            let message = if same { "broken" } else { dice.pick(&words) };
+            let event = AgentEvent::TurnEnded(TurnEnd::failed(AgentFailure::Other, message));
+            return self.feed(Event::Agent { session, event });
+        }
         if dice.chance(done) {
             let event = AgentEvent::TurnEnded(TurnEnd::Finished { text: "done".to_owned() });
             return self.feed(Event::Agent { session, event });
@@ -169,9 +182,13 @@ impl World {
             Mood::Greedy | Mood::Stubborn if self.fill > 70_000 => 1_000 + dice.roll(5_000),
             Mood::Greedy | Mood::Stubborn => 20_000 + dice.roll(20_000),
             Mood::Heavy if self.fill == 0 => 93_000,
-            Mood::Plain | Mood::Needy | Mood::Red | Mood::Heavy | Mood::Quiet | Mood::Limited => {
-                dice.roll(20_000)
-            }
+            Mood::Plain
+            | Mood::Needy
+            | Mood::Red
+            | Mood::Heavy
+            | Mood::Quiet
+            | Mood::Limited
+            | Mood::Broken { .. } => dice.roll(20_000),
         };
         self.fill += u64::from(growth);
         self.cost += u64::from(dice.roll(150_000));

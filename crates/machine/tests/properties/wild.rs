@@ -4,8 +4,8 @@ use segue_machine::claims::{Change, Claim, ClaimKind, Finding, Judged};
 use segue_machine::policy::{Action, At, Percent, Stage, preset};
 use segue_machine::{
     Activity, AgentEvent, AgentFailure, AgentSpec, Capabilities, CheckpointBy, CheckpointRef, Circuit,
-    Claims, CommitMode, Depth, Event, GateResult, GateSpec, GateWhen, GitSpec, Limits, OnRateLimit, Reading,
-    Retry, RunSpec, Scope, StopHow, Task, Timer, TurnEnd, WaitRules, WorkState,
+    Claims, CommitMode, Depth, Event, GateResult, GateSpec, GateWhen, GitSpec, Limits, NextSpec, OnRateLimit,
+    Reading, Retry, RunSpec, Scope, StopHow, Task, Timer, TurnEnd, WaitRules, WorkState,
 };
 
 use crate::dice::Dice;
@@ -28,8 +28,13 @@ pub(crate) fn spec(dice: &mut Dice, started_at: u64) -> RunSpec {
         timeout_ms: 1_000,
         manual: dice.chance(8),
     };
+    let verifiers = [agent(1, dice), agent(9, dice)];
     RunSpec {
-        task: Task { text: "do it".to_owned(), source: None, open_items: dice.roll(3) },
+        task: Task {
+            text: dice.pick(&["do it", "- [ ] a\n- [ ] b\n- [ ] c"]).to_owned(),
+            source: None,
+            open_items: dice.roll(3),
+        },
         agents: (0..=dice.roll(2)).map(|n| agent(n, dice)).collect(),
         policy,
         limits: limits(dice),
@@ -50,6 +55,10 @@ pub(crate) fn spec(dice: &mut Dice, started_at: u64) -> RunSpec {
         memory: Default::default(),
         wait: wait(dice),
         circuits: Vec::new(),
+        next: NextSpec {
+            verifiers: verifiers.into_iter().take(dice.roll(8) as usize / 3).collect(),
+            ..NextSpec::default()
+        },
     }
 }
 
@@ -279,10 +288,11 @@ pub(crate) fn event(dice: &mut Dice, sessions: u32) -> Event {
             let (request, tool) = ("w".to_owned(), "x".to_owned());
             Event::BrakeAsked { session, request, tool, chars: u64::from(dice.roll(1_000_000)) }
         }
-        13 => Event::WordsJudged { session, judged: judged(dice) },
         15 => Event::TryAsked,
+        13 => Event::WordsJudged { session, judged: judged(dice), tree: dice.maybe(30, "t1".to_owned()) },
         14 => Event::SecretsRedacted { count: dice.roll(3), kinds: vec!["jwt".to_owned()] },
         11 => Event::RunStarted { spec: Box::new(spec(dice, 5)) },
+        16 => Event::BaseMoved { session, text: "m".to_owned() },
         _ => Event::Agent { session, event: agent_event(dice) },
     }
 }

@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use segue_machine::{
-    AgentEvent, Effect, Event, GateWhen, Millis, Phase, Record, Run, RunSpec, StopHow, Timer, TurnEnd,
+    AgentEvent, AgentSpec, Effect, Event, GateWhen, Millis, Phase, Record, Run, RunSpec, StopHow, Timer,
+    TurnEnd,
 };
 
 use crate::dice::Dice;
@@ -36,6 +37,10 @@ enum Mood {
     Heavy,
     Quiet,
     Limited,
+    /// Every session fails, always with the same words, or each time with others.
+    Broken {
+        same: bool,
+    },
 }
 
 pub(crate) struct World {
@@ -74,16 +79,27 @@ impl World {
             Mood::Quiet,
             Mood::Greedy,
             Mood::Limited,
+            Mood::Broken { same: true },
+            Mood::Broken { same: false },
+            Mood::Broken { same: false },
         ];
+        let mut spec = wild::spec(&mut dice, 1_000);
+        let mood = dice.pick(&moods);
+        if let Mood::Broken { same } = mood {
+            spec.limits.max_handoffs_without_progress = 0;
+            spec.agents.truncate(1);
+            let other = AgentSpec { name: "other".to_owned(), ..spec.agents[0].clone() };
+            spec.agents.extend((!same).then_some(other));
+        }
         Self {
             records: Vec::new(),
             effects: Vec::new(),
             run: Run::default(),
-            spec: wild::spec(&mut dice, 1_000),
+            spec,
             now: 1_000,
             jobs: VecDeque::new(),
             timers: BTreeMap::new(),
-            mood: dice.pick(&moods),
+            mood,
             alive: None,
             ready: false,
             tool: false,
@@ -214,9 +230,14 @@ impl World {
     fn fire(&mut self, timer: Timer, at: Millis, dice: &mut Dice) -> Check {
         self.timers.remove(&timer);
         self.now = self.now.max(at);
-        let silent = if self.mood == Mood::Quiet || !self.ready { 50 } else { 10 };
-        let quiet_ms = if dice.chance(silent) { 130_000 } else { u64::from(dice.roll(50_000)) };
-        let activity = wild::activity(dice);
+        let silent = match self.mood {
+            Mood::Quiet => 50,
+            _ if self.ready => 1,
+            _ => 10,
+        };
+        let is_silent = dice.chance(silent);
+        let quiet_ms = if is_silent { 130_000 } else { u64::from(dice.roll(20_000)) };
+        let activity = wild::activity(dice).filter(|_| is_silent || dice.chance(20));
         self.feed(Event::TimerFired { timer, quiet_ms, activity })
     }
 

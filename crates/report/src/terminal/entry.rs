@@ -1,7 +1,7 @@
 //! The lines that stay: which outer events a person gets to read, and in which words.
 
 use segue_machine::{
-    CheckpointBy, Depth, EndReason, HandoffKind, Limit, Millis, SessionReason, Verdict, View,
+    CheckpointBy, Choice, Depth, EndReason, HandoffKind, Limit, Millis, SessionReason, Verdict, View,
 };
 
 use crate::fields::{
@@ -25,7 +25,7 @@ pub(crate) fn entries(line: &Line, view: &View, style: Style) -> Vec<Entry> {
         Outer::SessionStarted(started) => one(session_started(started), Tint::Plain),
         Outer::StageReached(reached) => one(stage_reached(reached), Tint::Careful),
         Outer::CheckpointTaken(taken) => one(checkpoint_taken(taken), checkpoint_tint(taken)),
-        Outer::HandoffDecided(decided) => one(handoff_decided(decided), Tint::Bold),
+        Outer::HandoffDecided(decided) => handoff_entries(decided, &head),
         Outer::SessionEnded(ended) => {
             session_ended(ended).map_or_else(Vec::new, |text| one(text, Tint::Careful))
         }
@@ -102,6 +102,16 @@ fn checkpoint_taken(taken: &CheckpointTaken) -> String {
 
 fn checkpoint_tint(taken: &CheckpointTaken) -> Tint {
     if taken.claims.contradicted > 0 { Tint::Careful } else { Tint::Plain }
+}
+
+// Who was passed over is the reason why it is not them.
+fn handoff_entries(decided: &HandoffDecided, head: &str) -> Vec<Entry> {
+    let mut entries = vec![Entry::new(head, handoff_decided(decided), Tint::Bold)];
+    for one in decided.considered.iter().filter(|one| one.verdict == Choice::Skipped) {
+        let text = format!("not {}: {}", one.agent, one.why);
+        entries.push(Entry::new(" ".repeat(columns(head) + 2), text, Tint::Dim));
+    }
+    entries
 }
 
 fn handoff_decided(decided: &HandoffDecided) -> String {
@@ -200,6 +210,8 @@ fn limit_words(limit: Limit) -> &'static str {
         Limit::Futile => "a fresh session starts above the line",
         Limit::Wait => "waiting",
         Limit::Failures => "failures of providers in a row, without progress",
+        Limit::SameError => "times the same failure",
+        Limit::Oscillation => "agents that fail in turn",
     }
 }
 

@@ -4,9 +4,9 @@
 use minijinja::context;
 use segue_machine::checkpoint::cut_chars;
 use segue_machine::ledger::Memory;
-use segue_machine::{GateResult, Prompt};
+use segue_machine::{GateResult, Prompt, TaskPart, parts};
 
-use crate::checkpoint::{Document, Situation, Workplace};
+use crate::checkpoint::{Document, Situation, Workplace, ground};
 use crate::prompt::{PromptError, failed_gates};
 
 /// The longest checkpoint that is passed on when nothing else limits it.
@@ -22,13 +22,24 @@ const CHARS_PER_TOKEN: usize = 4;
 /// How much of what failed gates said goes into a prompt.
 const GATE_CHARS: usize = 6_000;
 
-/// Makes the words of a prompt. Blocking: a continuation looks at the repository. Also returns what is worth a warning.
+/// The words of a prompt, and what was found while they were made.
+#[derive(Debug, Default)]
+pub(crate) struct Composed {
+    /// What the agent is told.
+    pub(crate) text: String,
+    /// What is worth a warning.
+    pub(crate) warning: Option<String>,
+    /// What the run stands on that is not what it was, a sentence each.
+    pub(crate) moved: Vec<String>,
+}
+
+/// Makes the words of a prompt. Blocking: a continuation looks at the repository.
 pub(crate) fn compose(
     place: &Workplace,
     situation: &Situation,
     prompt: &Prompt,
     window: Option<u64>,
-) -> Result<(String, Option<String>), PromptError> {
+) -> Result<Composed, PromptError> {
     let prompts = &place.prompts;
     let task = place.private.task(&situation.task);
     let text = match prompt {
@@ -46,22 +57,48 @@ pub(crate) fn compose(
             let failed = failed_gates(failed, GATE_CHARS);
             prompts.fill("gates_failed", context! { round, of, failed })?
         }
-        Prompt::Continuation { checkpoint, restart, trim, failed } => {
+        Prompt::Verify => verification(place, situation, window)?,
+        Prompt::Continuation { checkpoint, restart, trim, failed, part, missing } => {
             let room = Room::new(situation, window, *trim);
-            return continuation(place, situation, checkpoint.as_deref(), *restart, &room, failed);
+            let ahead = Ahead { restart: *restart, failed, part: *part, missing: missing.as_deref() };
+            return continuation(place, situation, checkpoint.as_deref(), &room, &ahead);
         }
     };
-    Ok((text, None))
+    Ok(Composed { text, ..Composed::default() })
+}
+
+// What a continuation has to tell beside the checkpoint.
+struct Ahead<'a> {
+    restart: u32,
+    failed: &'a [GateResult],
+    part: Option<TaskPart>,
+    missing: Option<&'a str>,
+}
+
+fn verification(
+    place: &Workplace,
+    situation: &Situation,
+    window: Option<u64>,
+) -> Result<String, PromptError> {
+    let room = Room::new(situation, window, 0);
+    let facts = place.facts(&situation.git);
+    let facts = place.fact_words(situation, facts.as_ref())?;
+    let stored =
+        situation.previous.as_ref().map(|id| Document::read(&Document::file(&place.checkpoints, id)));
+    let summary = stored.and_then(Result::ok).map(|document| document.summary).unwrap_or_default();
+    let summary = cut_chars(&summary, room.checkpoint);
+    let ledger = ledger(situation, &room, &mut Vec::new());
+    let task = place.private.task(&situation.task);
+    place.prompts.fill("verify", context! { task, ledger, facts, summary })
 }
 
 fn continuation(
     place: &Workplace,
     situation: &Situation,
     id: Option<&str>,
-    restart: u32,
     room: &Room,
-    failed: &[GateResult],
-) -> Result<(String, Option<String>), PromptError> {
+    ahead: &Ahead<'_>,
+) -> Result<Composed, PromptError> {
     let read = id.map(|id| Document::read(&Document::file(&place.checkpoints, id)));
     let (text, warning) = match read {
         Some(Ok(document)) => (document.summary, None),
@@ -73,8 +110,9 @@ fn continuation(
         None => ("(none was written)".to_owned(), None),
     };
     let facts = place.facts(&situation.git);
-    let facts = place.fact_words(situation, facts.as_ref())?;
-    let failed = if failed.is_empty() { String::new() } else { failed_gates(failed, GATE_CHARS) };
+    let moved = ground::moved(place, situation);
+    let facts = news(place.fact_words(situation, facts.as_ref())?, ahead, &moved);
+    let failed = if ahead.failed.is_empty() { String::new() } else { failed_gates(ahead.failed, GATE_CHARS) };
     let name = place.prompts.continuation(&situation.policy.name);
     let mut cuts = Vec::new();
     let checkpoint = cut_chars(&text, room.checkpoint);
@@ -86,8 +124,25 @@ fn continuation(
     let cut = cuts.join("; ");
     let role = situation.role.as_ref().map(|role| role.name.as_str()).unwrap_or_default();
     let task = place.private.task(&situation.task);
+    let task = ahead.part.map_or_else(|| task.to_owned(), |part| parts::part_of(task, part));
+    let restart = ahead.restart;
     let words = context! { id => id, restart, checkpoint, ledger, facts, failed, cut, role, task };
-    Ok((place.prompts.fill(&name, words)?, warning))
+    Ok(Composed { text: place.prompts.fill(&name, words)?, warning, moved })
+}
+
+// With the facts, so that a user's own template has it too.
+fn news(facts: String, ahead: &Ahead<'_>, moved: &[String]) -> String {
+    let mut text = facts;
+    if !moved.is_empty() {
+        text.push_str("\n\n## Not as it was\n");
+        moved.iter().for_each(|line| text.push_str(&format!("- {line}\n")));
+    }
+    if let Some(missing) = ahead.missing {
+        text.push_str("\n\n## Not done yet, says a second opinion\n");
+        text.push_str(missing);
+        text.push('\n');
+    }
+    text
 }
 
 fn ledger(situation: &Situation, room: &Room, cuts: &mut Vec<String>) -> String {

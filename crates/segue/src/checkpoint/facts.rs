@@ -68,6 +68,10 @@ pub(crate) struct Situation {
     pub(crate) previous: Option<String>,
     /// Who the run works as.
     pub(crate) role: Option<RoleSpec>,
+    /// The commit that was checked out when the work was last looked at.
+    pub(crate) head: Option<String>,
+    /// The file that the task was read from.
+    pub(crate) source: Option<String>,
 }
 
 impl Situation {
@@ -100,6 +104,8 @@ impl Situation {
             since: view.tools_since.clone(),
             role: spec.role.clone(),
             previous: view.checkpoint.as_ref().map(|c| c.id.clone()),
+            head: view.head.clone(),
+            source: spec.task.source.clone(),
         })
     }
 

@@ -85,6 +85,8 @@ pub(super) fn next(step: Option<&NextStep>, summary: &str) -> Next {
         NextKind::Restart => "restart",
         NextKind::Fallback => "fallback",
         NextKind::Forced => "forced",
+        NextKind::Helper => "helper",
+        NextKind::Split => "split",
         NextKind::Resume => "resume",
         NextKind::Stop => "stop",
     };

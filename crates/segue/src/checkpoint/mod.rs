@@ -8,6 +8,7 @@ mod facts;
 mod first_version;
 mod forms;
 mod gather;
+mod ground;
 mod handoff_file;
 mod inside;
 mod markdown;
@@ -17,7 +18,7 @@ mod take;
 mod words;
 
 pub(crate) use catalog::{Found, NotFound, choose, list};
-pub(crate) use compose::compose;
+pub(crate) use compose::{Composed, compose};
 pub(crate) use document::{ClaimEntry, Document, Files, schema};
 pub(crate) use evidence::judge_words;
 pub(crate) use facts::{Situation, Workplace};

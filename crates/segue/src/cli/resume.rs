@@ -45,7 +45,7 @@ pub(super) fn resume_with(
     };
     refuse_finished(&row.id, view, args.at.as_deref())?;
     let settings = settings(spec)?;
-    open::check_agents(&settings.agents, store.workdir())?;
+    open::check_agents(&settings.everyone(), store.workdir())?;
     let changed = changed_spec(args, spec, &settings);
     let repo = if spec.git.enabled {
         Some(Repo::find(store.workdir())?.leaving_out(open::own_paths(&settings)))
@@ -63,7 +63,7 @@ pub(super) fn resume_with(
     let (spec, same_session) = (changed.map(Box::new), args.same_session);
     let (now, circuits) = (args.now, known_circuits(&settings));
     let first = Event::RunResumed { orphans, spec, same_session, at: back, now, circuits };
-    let outcome = drive(move || Driver::new(place, settings.agents, machine, book, face), first)?;
+    let outcome = drive(move || Driver::new(place, settings.everyone(), machine, book, face), first)?;
     drop(lock);
     Ok(outcome.exit_code(verified))
 }

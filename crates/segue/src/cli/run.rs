@@ -3,8 +3,11 @@
 use std::io::Read;
 use std::path::Path;
 
+use segue_agents::windows;
 use segue_journal::{Journal, RunRow};
-use segue_machine::{Circuit, CommitMode, Event, GitSpec, Outcome, Run as Machine, RunSpec, Task, WaitRules};
+use segue_machine::{
+    Circuit, CommitMode, Event, GitSpec, NextSpec, Outcome, Run as Machine, RunSpec, Task, WaitRules,
+};
 use segue_plans::read_task;
 
 use super::args::Run;
@@ -51,7 +54,7 @@ pub(super) fn start(
     look: Look,
 ) -> Result<(String, u8), Failure> {
     let store = repo.as_ref().map_or_else(|| Store::at(&at.dir), |repo| Store::at(repo.root()));
-    open::check_agents(&settings.agents, store.workdir())?;
+    open::check_agents(&settings.everyone(), store.workdir())?;
     store.create()?;
     let run = new_id();
     let _lock = Lock::take(&store.dir(), &run)?;
@@ -86,7 +89,7 @@ pub(super) fn start(
     let book = Book::new(journal, &run, 0);
     let first = Event::RunStarted { spec: Box::new(spec) };
     let outcome =
-        drive(move || Driver::new(place, settings.agents.clone(), Machine::default(), book, face), first)?;
+        drive(move || Driver::new(place, settings.everyone(), Machine::default(), book, face), first)?;
     Ok((run, outcome.exit_code(verified)))
 }
 
@@ -187,6 +190,19 @@ fn spec(settings: &Settings, task: Task, repo: Option<&Repo>, workdir: &Path) ->
         memory: settings.checkpoint.memory,
         wait: WaitRules { utc_offset_s: clock::utc_offset_s(), ..settings.wait.clone() },
         circuits: known_circuits(settings),
+        next: next(settings),
+    }
+}
+
+// What is known of the agents for choosing between them.
+fn next(settings: &Settings) -> NextSpec {
+    let listed = settings.agents.iter().filter(|a| a.spec.window.is_none()).filter_map(|agent| {
+        let window = agent.spec.model.as_deref().and_then(windows::window)?;
+        Some((agent.spec.name.clone(), window))
+    });
+    NextSpec {
+        windows: listed.collect(),
+        verifiers: settings.verifiers.iter().map(|a| a.spec.clone()).collect(),
     }
 }
 
@@ -200,7 +216,7 @@ fn new_id() -> String {
 fn dry_run(at: &Place, settings: &Settings, task: &Task) -> Result<u8, Failure> {
     let repo = open::repo(&at.dir, settings)?;
     let workdir = repo.as_ref().map_or(at.dir.as_path(), Repo::root);
-    open::check_agents(&settings.agents, workdir)?;
+    open::check_agents(&settings.everyone(), workdir)?;
     let stages: Vec<String> = settings.policy.stages.iter().map(|s| s.at.to_string()).collect();
     let agents: Vec<&str> = settings.agents.iter().map(|a| a.spec.name.as_str()).collect();
     let gates: Vec<&str> = settings.gates.iter().map(|g| g.run.as_str()).collect();

@@ -1,6 +1,6 @@
 //! `segue show`: what a run left behind: checkpoints, gate results, the agent's own output.
 
-use segue_machine::{Event, View};
+use segue_machine::{Choice, Effect, Event, Notice, View};
 
 use super::args::Show;
 use super::failure::Failure;
@@ -14,7 +14,8 @@ pub(super) fn show(at: &Place, args: &Show) -> Result<u8, Failure> {
     let reader = at.reader()?;
     let row = at.run(&reader, args.run.as_deref())?;
     let past = history::read(&reader, &row.id, 0)?;
-    let machine = history::replay(&past, |_, _, _| {});
+    let mut decisions = Vec::new();
+    let machine = history::replay(&past, |_, effects, _| decisions.extend(decided(effects)));
     if let Some(id) = &args.checkpoint {
         return checkpoint(at, &past, id);
     }
@@ -24,17 +25,49 @@ pub(super) fn show(at: &Place, args: &Show) -> Result<u8, Failure> {
     if args.gates {
         return gates(at, machine.view());
     }
-    overview(at, &row.id, &past, machine.view())
+    overview(at, &row.id, &past, &decisions, machine.view())
 }
 
-fn overview(at: &Place, run: &str, past: &[Past], view: &View) -> Result<u8, Failure> {
+// What was decided about who goes on.
+fn decided(effects: &[Effect]) -> impl Iterator<Item = Notice> {
+    effects.iter().filter_map(|effect| match effect {
+        Effect::Announce(notice @ Notice::HandoffDecided { .. }) => Some(notice.clone()),
+        _ => None,
+    })
+}
+
+fn show_decisions(decisions: &[Notice]) {
+    if !decisions.is_empty() {
+        out::line("decisions");
+    }
+    for notice in decisions {
+        let Notice::HandoffDecided { from, from_agent, to_agent, kind, reason, considered, .. } = notice
+        else {
+            continue;
+        };
+        let kind = serde_json::to_value(kind).ok().and_then(|k| k.as_str().map(str::to_owned));
+        let to = to_agent.as_ref().map_or_else(String::new, |to| format!(" → {to}"));
+        let kind = kind.unwrap_or_default();
+        out::line(&segue_report::plain(&format!("  session {from} {from_agent}{to}, {kind}: {reason}")));
+        for one in considered {
+            let mark = match one.verdict {
+                Choice::Chosen => "chosen",
+                Choice::Possible => "possible",
+                Choice::Skipped => "skipped",
+            };
+            out::line(&segue_report::plain(&format!("    {mark}  {}: {}", one.agent, one.why)));
+        }
+    }
+}
+
+fn overview(at: &Place, run: &str, past: &[Past], decisions: &[Notice], view: &View) -> Result<u8, Failure> {
     let checkpoints = checkpoints(past);
     if at.json {
         let list: Vec<_> = checkpoints
             .iter()
             .map(|(id, path, session)| serde_json::json!({ "checkpoint": id, "path": path, "session": session }))
             .collect();
-        let doc = serde_json::json!({ "run": run, "task": view.spec.as_ref().map(|s| &s.task.text), "checkpoints": list });
+        let doc = serde_json::json!({ "run": run, "task": view.spec.as_ref().map(|s| &s.task.text), "checkpoints": list, "decisions": decisions });
         out::line(&doc.to_string());
         return Ok(0);
     }
@@ -52,6 +85,7 @@ fn overview(at: &Place, run: &str, past: &[Past], view: &View) -> Result<u8, Fai
             .map_or_else(|| path.clone(), |p| format!("{p}.md"));
         out::line(&format!("  {id}  session {session}  {readable}"));
     }
+    show_decisions(decisions);
     out::line("agent output");
     for n in 1..=view.sessions {
         out::line(&format!("  session {n}  {}", store.shown(&store.output(run, n))));

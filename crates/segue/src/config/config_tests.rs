@@ -416,3 +416,19 @@ fn waiting_is_set_in_its_own_table_by_environment_and_by_flag() {
     assert!(!project(file).env("SEGUE_WAIT", "true").flags(flag).settings().wait.enabled);
     assert!(project("agent = \"claude\"\n[wait]\non_rate_limit = \"sleep\"").errors().contains("fallback"));
 }
+
+#[test]
+fn a_role_named_verifier_is_asked_for_a_second_opinion_unless_the_gates_alone_decide() {
+    let names = |file: &str| {
+        let settings = project(file).settings();
+        settings.verifiers.iter().map(|a| a.spec.name.clone()).collect::<Vec<_>>()
+    };
+    let role = "[roles.verifier]\nagents = [\"gemini\", \"codex\"]\n";
+    assert_eq!(names("agent = \"claude\"\n"), [""; 0]);
+    assert_eq!(names(&format!("agent = \"claude\"\n{role}")), ["gemini", "codex"]);
+    assert_eq!(names(&format!("agent = \"claude\"\nverify = \"gates\"\n{role}")), [""; 0]);
+    assert_eq!(names("agent = \"claude\"\nverify = \"helper\"\n"), ["claude"]);
+    let everyone = project(&format!("agents = [\"claude\", \"codex\"]\n{role}")).settings().everyone();
+    let all: Vec<&str> = everyone.iter().map(|a| a.spec.name.as_str()).collect();
+    assert_eq!(all, ["claude", "codex", "gemini"]);
+}

@@ -237,6 +237,11 @@ pub(crate) const KEYS: &[Key] = &[
         "the first pause where no provider says how long; it doubles with each failure, and rate limits take three times as long",
     ),
     key("wait.most", Kind::Duration, "the longest of these pauses"),
+    key(
+        "verify",
+        Kind::Choice(&["helper", "gates"]),
+        "who looks before a run is called done: a helper session of [roles.verifier] too, or the gates alone",
+    ),
     key("prompts.*", Kind::Text, "the file of a prompt template: task, continuation, checkpoint and others"),
 ];
 

@@ -12,7 +12,7 @@ use crate::config::origin::Origin;
 use crate::config::paths::path_fault;
 use crate::config::problem::{ConfigErrors, Problem, Trouble};
 use crate::config::settings::{
-    CheckpointSettings, Forms, GitSettings, RedactSettings, Retention, Role, Settings,
+    AgentSettings, CheckpointSettings, Forms, GitSettings, RedactSettings, Retention, Role, Settings,
 };
 use crate::config::value::Value;
 use crate::config::{agents, policy};
@@ -31,6 +31,7 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Settings, ConfigErrors> {
         Some(role) if !role.agents.is_empty() && !typed(layers.get("agents")) => role.agents.clone(),
         _ => agents::resolve(layers, &mut problems, &mut warnings),
     };
+    let verifiers = verifiers(layers, &roles, &agents);
     check_paths(layers, &mut problems);
     ConfigErrors::check(problems)?;
     let max_chars = policy.max_chars;
@@ -64,6 +65,7 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Settings, ConfigErrors> {
             emails: yes(layers.get("redact.emails")),
         },
         role,
+        verifiers,
         roles,
         prompts: prompts(layers),
         warnings,
@@ -224,6 +226,20 @@ fn role(layers: &Layers, roles: &BTreeMap<String, Role>, problems: &mut Vec<Prob
         }
     }
     Some(RoleSpec { name, sections: role.sections.clone(), track: role.track.clone() })
+}
+
+// A role of that name is enough of a wish; without one the run's own agents give the second opinion, if it is wanted.
+fn verifiers(
+    layers: &Layers,
+    roles: &BTreeMap<String, Role>,
+    agents: &[AgentSettings],
+) -> Vec<AgentSettings> {
+    let named = roles.get("verifier").map(|role| role.agents.clone()).filter(|agents| !agents.is_empty());
+    match text(layers.get("verify")).as_deref() {
+        Some("gates") => Vec::new(),
+        Some(_) => named.unwrap_or_else(|| agents.to_vec()),
+        None => named.unwrap_or_default(),
+    }
 }
 
 fn patterns(layers: &Layers) -> BTreeMap<String, String> {

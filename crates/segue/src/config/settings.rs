@@ -37,6 +37,8 @@ pub(crate) struct Settings {
     pub(crate) redact: RedactSettings,
     /// Who the run works as.
     pub(crate) role: Option<RoleSpec>,
+    /// Agents for a second opinion before a run is called done; none: nobody is asked.
+    pub(crate) verifiers: Vec<AgentSettings>,
     /// Who does what in a plan.
     #[cfg_attr(not(test), expect(dead_code, reason = "checked for every run, used by plans"))]
     pub(crate) roles: BTreeMap<String, Role>,
@@ -44,6 +46,19 @@ pub(crate) struct Settings {
     pub(crate) prompts: BTreeMap<String, String>,
     /// What is worth saying although it stops nothing.
     pub(crate) warnings: Vec<Problem>,
+}
+
+impl Settings {
+    /// Every agent that may be started, each name once.
+    pub(crate) fn everyone(&self) -> Vec<AgentSettings> {
+        let mut all = self.agents.clone();
+        for agent in &self.verifiers {
+            if !all.iter().any(|known| known.spec.name == agent.spec.name) {
+                all.push(agent.clone());
+            }
+        }
+        all
+    }
 }
 
 /// One agent and how it is started.

@@ -4,7 +4,7 @@ use segue_agents::Act;
 use segue_machine::{Asked, CheckpointBy, Depth, Effect, Event, GateWhen, NextStep, Prompt, WorkState};
 
 use super::{Driver, Input};
-use crate::checkpoint::{self, Request, Situation};
+use crate::checkpoint::{self, Composed, Request, Situation};
 use crate::clock;
 use crate::gates::{self, GateRoom};
 use crate::private::Private;
@@ -13,8 +13,8 @@ impl Driver {
     pub(super) fn carry_out(&mut self, effect: Effect, seq: u64) {
         match effect {
             Effect::RunGates { when, round } => self.run_gates(when, round),
-            Effect::StartSession { session, agent, conversation, .. } => {
-                self.start_session(session, &agent, conversation);
+            Effect::StartSession { session, agent, conversation, reason } => {
+                self.start_session(session, &agent, conversation, reason);
             }
             Effect::SendPrompt { session, prompt } => self.send_prompt(session, prompt),
             Effect::AskCheckpoint { session, asked } => self.ask_checkpoint(session, &asked),
@@ -28,7 +28,7 @@ impl Driver {
             Effect::TakeCheckpoint { session, asked, by, answer, commit, next } => {
                 self.take_checkpoint(seq, session, asked, by, (answer, next), commit);
             }
-            Effect::JudgeWords { session, text } => self.judge_words(session, text),
+            Effect::JudgeWords { session, text, tree } => self.judge_words(session, text, tree),
             Effect::SaveWork { status, commit } => self.save_work(seq, status, commit),
             Effect::WriteHandoffFile { reason } => self.write_handoff_file(&reason),
             Effect::EndSession { session, how } => self.end_session(session, how),
@@ -77,14 +77,15 @@ impl Driver {
         let Some(situation) = self.situation() else { return };
         let window = self.machine.view().session.as_ref().and_then(|s| s.gauge.ceiling());
         let (place, sender) = (self.place.clone(), self.sender.clone());
-        let sent_at_once = !matches!(prompt, Prompt::Continuation { .. });
+        let sent_at_once = !matches!(prompt, Prompt::Continuation { .. } | Prompt::Verify);
         if sent_at_once {
-            let input = composed(session, checkpoint::compose(&place, &situation, &prompt, window));
-            return self.input(input);
+            let inputs = composed(session, checkpoint::compose(&place, &situation, &prompt, window));
+            return inputs.into_iter().for_each(|input| self.input(input));
         }
         tokio::task::spawn_blocking(move || {
-            let input = composed(session, checkpoint::compose(&place, &situation, &prompt, window));
-            let _ = sender.blocking_send(input);
+            for input in composed(session, checkpoint::compose(&place, &situation, &prompt, window)) {
+                let _ = sender.blocking_send(input);
+            }
         });
     }
 
@@ -115,7 +116,7 @@ impl Driver {
         }
     }
 
-    fn judge_words(&mut self, session: u32, text: String) {
+    fn judge_words(&mut self, session: u32, text: String, tree: bool) {
         let Some(mut situation) = self.situation() else { return };
         let (place, sender) = (self.place.clone(), self.sender.clone());
         tokio::task::spawn_blocking(move || {
@@ -124,7 +125,8 @@ impl Driver {
             for event in judgement.events() {
                 let _ = sender.blocking_send(Input::Event(event));
             }
-            let event = Event::WordsJudged { session, judged: judgement.judged };
+            let tree = place.repo.as_ref().filter(|_| tree).and_then(|repo| repo.tree().ok());
+            let event = Event::WordsJudged { session, judged: judgement.judged, tree };
             let _ = sender.blocking_send(Input::Event(event));
         });
     }
@@ -191,13 +193,16 @@ impl Driver {
     }
 }
 
-fn composed(session: u32, made: Result<(String, Option<String>), crate::prompt::PromptError>) -> Input {
+fn composed(session: u32, made: Result<Composed, crate::prompt::PromptError>) -> Vec<Input> {
     match made {
-        Ok((text, warning)) => Input::Prompt { session, text, warning },
+        Ok(Composed { text, warning, moved }) => {
+            let moved = moved.into_iter().map(|text| Input::Event(Event::BaseMoved { session, text }));
+            moved.chain([Input::Prompt { session, text, warning }]).collect()
+        }
         Err(error) => {
             let failure = segue_machine::AgentFailure::Refused;
             let end = segue_machine::TurnEnd::failed(failure, error.to_string());
-            Input::Event(Event::Agent { session, event: segue_machine::AgentEvent::TurnEnded(end) })
+            vec![Input::Event(Event::Agent { session, event: segue_machine::AgentEvent::TurnEnded(end) })]
         }
     }
 }

@@ -10,7 +10,7 @@ use segue_agents::command::Command;
 use segue_agents::gemini::{self, Gemini};
 use segue_agents::opencode::{self, OpenCode};
 use segue_agents::{Act, Adapter, Io, windows};
-use segue_machine::{EndHow, Event};
+use segue_machine::{EndHow, Event, SessionReason};
 
 use super::Driver;
 use super::child::{self, Control, Handle, Launch, News};
@@ -68,11 +68,20 @@ impl Live {
 }
 
 impl Driver {
-    pub(super) fn start_session(&mut self, n: u32, agent: &str, conversation: Option<String>) {
-        let Some(settings) = self.agents.iter().find(|a| a.spec.name == agent).cloned() else {
+    pub(super) fn start_session(
+        &mut self,
+        n: u32,
+        agent: &str,
+        conversation: Option<String>,
+        reason: SessionReason,
+    ) {
+        let Some(mut settings) = self.agents.iter().find(|a| a.spec.name == agent).cloned() else {
             let why = format!("agent {agent} is not configured any more");
             return self.queue.push_back(Event::SessionNotStarted { session: n, why });
         };
+        if reason == SessionReason::Helper {
+            settings.permissions = Permissions::default();
+        }
         let adapter = self.adapter(&settings, conversation);
         let waits = adapter.starts_with_prompt();
         self.live =

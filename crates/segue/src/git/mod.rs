@@ -139,6 +139,16 @@ impl Repo {
         self.resolve("HEAD^{commit}").ok().flatten()
     }
 
+    /// Whether one commit is part of another's history; `None` when git cannot tell.
+    pub(crate) fn leads_to(&self, before: &str, after: &str) -> Option<bool> {
+        let answer = self.call(&["merge-base", "--is-ancestor", before, after]).ask().ok()?;
+        match answer.status.code() {
+            Some(0) => Some(true),
+            Some(1) => Some(false),
+            _ => None,
+        }
+    }
+
     /// Whether there is anything that a commit would take; segue's own folder does not count.
     pub(crate) fn is_dirty(&self) -> Result<bool, GitError> {
         let args = ["status", "--porcelain", "-z", "--untracked-files=normal", "--"];

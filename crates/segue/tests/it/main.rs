@@ -18,6 +18,10 @@ mod endurance;
 #[cfg(test)]
 mod gates;
 #[cfg(test)]
+mod handoff;
+#[cfg(test)]
+mod helper;
+#[cfg(test)]
 mod kill;
 #[cfg(test)]
 mod kill_more;

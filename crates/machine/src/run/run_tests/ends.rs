@@ -110,7 +110,8 @@ fn a_crash_is_followed_by_a_fresh_session_with_segues_checkpoint() {
 fn a_crash_that_repeats_without_progress_stops() {
     let mut scene = Scenario::new("seamless").trees(&["base"; 9]).start();
     scene.crashes().crashes().crashes();
-    assert_eq!((scene.limits(), scene.exit_code()), (vec![Limit::NoProgress], 4));
+    assert_eq!((scene.limits(), scene.exit_code()), (vec![Limit::SameError], 4));
+    assert!(scene.outcome().reason.contains("with code 1"), "{}", scene.outcome().reason);
 }
 
 #[test]

@@ -48,6 +48,8 @@ pub(super) struct Scenario {
     births: VecDeque<Birth>,
     green: (bool, VecDeque<bool>),
     trees: VecDeque<&'static str>,
+    /// The work tree as it is found when a helper's words are judged.
+    pub(super) trees_seen: VecDeque<&'static str>,
     /// What is found about the claims of each checkpoint and of the last words, in order.
     pub(super) claims: VecDeque<Vec<Judged>>,
     seq: u64,
@@ -110,6 +112,7 @@ impl Scenario {
             memory: Default::default(),
             wait: Default::default(),
             circuits: Vec::new(),
+            next: Default::default(),
         };
         Self {
             run: Run::default(),
@@ -124,6 +127,7 @@ impl Scenario {
             births: VecDeque::new(),
             green: (false, VecDeque::new()),
             trees: VecDeque::new(),
+            trees_seen: VecDeque::new(),
             claims: VecDeque::new(),
             seq: 0,
             calls: 0,
@@ -395,7 +399,8 @@ impl Scenario {
             Effect::TakeCheckpoint { session, asked, by, .. } => self.take_checkpoint(session, &asked, by),
             Effect::JudgeWords { session, .. } => {
                 let judged = self.claims.pop_front().unwrap_or_default();
-                self.take_in(Event::WordsJudged { session, judged });
+                let tree = self.trees_seen.pop_front().map(str::to_owned);
+                self.take_in(Event::WordsJudged { session, judged, tree });
             }
             Effect::SaveWork { .. } => self.take_in(Event::WorkSaved { work: WorkState::default() }),
             Effect::EndSession { session, .. } => {

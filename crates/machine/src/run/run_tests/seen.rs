@@ -2,8 +2,8 @@
 
 use super::{Scenario, name};
 use crate::{
-    CheckpointBy, Depth, Effect, EndHow, EndReason, HandoffKind, Limit, Millis, Notice, Outcome, Phase,
-    Prompt, SessionReason, Timer, View,
+    CheckpointBy, Choice, Depth, Effect, EndHow, EndReason, HandoffKind, Limit, Millis, Notice, Outcome,
+    Phase, Prompt, SessionReason, Timer, View,
 };
 
 impl Scenario {
@@ -47,6 +47,15 @@ impl Scenario {
                 None
             }
         })
+    }
+
+    /// What was found about each agent in the last decision.
+    pub(crate) fn considered(&self) -> Vec<(String, Choice, String)> {
+        let all = self.notices(|n| {
+            if let Notice::HandoffDecided { considered, .. } = n { Some(considered.clone()) } else { None }
+        });
+        let last = all.into_iter().next_back().unwrap_or_default();
+        last.into_iter().map(|c| (c.agent, c.verdict, c.why)).collect()
     }
 
     pub(crate) fn ended(&self) -> Vec<EndReason> {

@@ -2,7 +2,7 @@
 //!
 //! Facts only: whether they are good is for [`super::judge`] to say.
 
-use segue_machine::{AgentEvent, AgentFailure, CheckpointBy, Event, Source, TurnEnd, Verdict};
+use segue_machine::{AgentEvent, AgentFailure, CheckpointBy, Event, HandoffKind, Source, TurnEnd, Verdict};
 use segue_rehearsal::model_server::TruthLine;
 use segue_rehearsal::step_log::StepLog;
 use segue_report::{Line, Outer, OuterStream};
@@ -163,7 +163,7 @@ impl Account {
                 CheckpointBy::Agent => self.checkpoints_by_agent += 1,
                 CheckpointBy::Segue => self.checkpoints_by_segue += 1,
             },
-            Outer::HandoffDecided(decided) if decided.to_agent.is_some() => {
+            Outer::HandoffDecided(decided) if replaces(decided.kind) => {
                 self.handoffs.push(Handoff { reason: decided.reason.clone(), percent, tokens });
             }
             Outer::LimitReached(reached) if reached.limit == segue_machine::Limit::Stall => self.stalls += 1,
@@ -184,6 +184,11 @@ impl Account {
             | Outer::LimitReached(_) => {}
         }
     }
+}
+
+// Whether another session takes the place of the one before.
+fn replaces(kind: HandoffKind) -> bool {
+    matches!(kind, HandoffKind::Restart | HandoffKind::Fallback | HandoffKind::Forced | HandoffKind::Split)
 }
 
 /// The word for a failure, as it stands in the journal.
