@@ -12,8 +12,7 @@ mod texts;
 mod wire;
 
 // The program's own reader, which is not part of a library.
-#[expect(unused_imports, reason = "only its reading of files is called here")]
-#[cfg_attr(not(test), expect(dead_code, reason = "only its reading of files is called here"))]
+#[expect(dead_code, unused_imports, reason = "only its reading of files is called here")]
 #[path = "../../crates/segue/src/config/mod.rs"]
 mod config;
 

@@ -57,6 +57,7 @@ pub(crate) fn opening() -> Vec<Event> {
         wait: segue_machine::WaitRules::default(),
         circuits: Vec::new(),
         next: segue_machine::NextSpec { verifiers: vec![agent("v")], ..Default::default() },
+        budget: Default::default(),
     };
     vec![
         Event::RunStarted { spec: Box::new(spec) },

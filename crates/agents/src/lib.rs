@@ -9,6 +9,7 @@ pub mod codex;
 pub mod command;
 pub mod gemini;
 pub mod opencode;
+pub mod prices;
 pub mod windows;
 
 mod failure;

@@ -74,9 +74,8 @@ impl Entry {
 
 /// The window of a model by its name, which may carry a provider before it and a date after it.
 pub fn window(model: &str) -> Option<u64> {
-    let lower = model.trim().to_ascii_lowercase();
-    let name = undated(lower.rsplit('/').next().unwrap_or(&lower));
-    let fitting = TABLE.iter().filter_map(|entry| Some((entry.fits(name)?, entry.window)));
+    let name = plain_name(model);
+    let fitting = TABLE.iter().filter_map(|entry| Some((entry.fits(&name)?, entry.window)));
     fitting.max_by_key(|(length, _)| *length).map(|(_, window)| window)
 }
 
@@ -88,6 +87,12 @@ pub fn fill(event: &mut AgentEvent, configured: Option<u64>, chosen: Option<&str
     {
         *unknown = model.as_deref().or(chosen).and_then(window);
     }
+}
+
+/// A model's name without the provider before it and the date after it.
+pub(crate) fn plain_name(model: &str) -> String {
+    let lower = model.trim().to_ascii_lowercase();
+    undated(lower.rsplit('/').next().unwrap_or(&lower)).to_owned()
 }
 
 // `-20250929`, `@20250929`, `-2026-03-01`

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::claims::Judged;
-use crate::{CheckpointRef, Circuit, Depth, Reading, RunSpec, Timer};
+use crate::{CheckpointRef, Circuit, DaySpent, Depth, Price, Reading, RunSpec, Timer};
 
 /// Milliseconds since the Unix epoch, UTC.
 pub type Millis = u64;
@@ -180,6 +180,19 @@ pub enum Event {
         /// What was found, in one sentence.
         text: String,
     },
+    /// The price of a session's model was looked up; told before the session is ready.
+    ModelPriced {
+        /// The session's number in the run.
+        session: u32,
+        /// The model, if it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// Its price, if that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        price: Option<Price>,
+    },
+    /// The day's book was looked at.
+    DaySpent(DaySpent),
 }
 
 /// What an agent said or did, in words that fit every agent.

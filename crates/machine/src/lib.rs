@@ -10,16 +10,19 @@ pub mod ledger;
 pub mod parts;
 pub mod policy;
 
+mod budget;
 mod circuit;
 mod effect;
 mod event;
 mod limits;
+mod price;
 mod run;
 mod spec;
 mod usage;
 mod verdict;
 mod wait_rules;
 
+pub use budget::{AgentBudget, AgentSpent, BudgetSpec, DayLimits, DaySpent, Opening, Spent};
 pub use circuit::Circuit;
 pub use effect::{
     Choice, Considered, Depth, Effect, EndHow, NextKind, NextStep, Notice, Prompt, TaskPart, Timer,
@@ -29,6 +32,7 @@ pub use event::{
     GateWhen, Millis, Record, Retry, SessionReason, StopHow, TurnEnd, WorkState,
 };
 pub use limits::{Limit, Limits};
+pub use price::{LongPrompt, Price, Rates};
 pub use run::{
     Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Life, Note, OwnRetry, Phase, Run, SessionView,
     State, ToolDone, Totals, View, Waiting,

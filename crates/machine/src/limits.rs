@@ -37,6 +37,9 @@ pub struct Limits {
     pub permission_ms: u64,
     /// How long the agent's own retries may go on.
     pub retry_ms: u64,
+    /// Sessions that may be started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<u32>,
 }
 
 impl Default for Limits {
@@ -57,6 +60,7 @@ impl Default for Limits {
             tool_warning_ms: 30 * 60_000,
             permission_ms: 10 * 60_000,
             retry_ms: 15 * 60_000,
+            sessions: None,
         }
     }
 }
@@ -91,11 +95,25 @@ pub enum Limit {
     SameError,
     /// Two agents that fail in turn.
     Oscillation,
+    /// Sessions of the run.
+    Sessions,
+    /// Money of one agent.
+    AgentCost,
+    /// Money that cannot be counted.
+    UnknownCost,
+    /// Money of the day.
+    DayCost,
+    /// Tokens of the day.
+    DayTokens,
+    /// Sessions of the day.
+    DaySessions,
+    /// Wall time of the day.
+    DayTime,
 }
 
 impl Limit {
     /// Every limit there is.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 20] = [
         Self::Deadline,
         Self::MaxRestarts,
         Self::NoProgress,
@@ -109,5 +127,12 @@ impl Limit {
         Self::Failures,
         Self::SameError,
         Self::Oscillation,
+        Self::Sessions,
+        Self::AgentCost,
+        Self::UnknownCost,
+        Self::DayCost,
+        Self::DayTokens,
+        Self::DaySessions,
+        Self::DayTime,
     ];
 }

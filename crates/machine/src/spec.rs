@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ledger::Memory;
 use crate::policy::Policy;
-use crate::{CheckpointRef, Circuit, Limits, Millis, WaitRules};
+use crate::{BudgetSpec, CheckpointRef, Circuit, Limits, Millis, WaitRules};
 
 /// The work, in the user's words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,6 +147,9 @@ pub struct RunSpec {
     /// What is known for choosing who goes on.
     #[serde(default)]
     pub next: NextSpec,
+    /// What bounds its spending beside the limits.
+    #[serde(default)]
+    pub budget: BudgetSpec,
 }
 
 /// What is known for choosing who goes on.

@@ -46,6 +46,9 @@ pub struct Reading {
     /// Prompt tokens written to a cache.
     #[serde(default)]
     pub cache_write: u64,
+    /// Those of them that the cache keeps for an hour.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write_1h: u64,
     /// Tokens of the answer; `None` when only a total is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<u64>,
@@ -96,6 +99,7 @@ impl Reading {
             input: None,
             cache_read: 0,
             cache_write: 0,
+            cache_write_1h: 0,
             output: None,
             total: None,
             session_cost_musd: None,

@@ -20,7 +20,7 @@ pub use fields::{
 pub use json::to_json_line;
 pub use outer::{Line, Outer, SCHEMA, schema};
 pub use status::{
-    CheckpointDoc, GateDoc, LimitsDoc, NoteDoc, SessionDoc, StatusDoc, Use, VerdictDoc, render,
+    CheckpointDoc, DayDoc, GateDoc, LimitsDoc, NoteDoc, SessionDoc, StatusDoc, Use, VerdictDoc, render,
     schema as status_schema,
 };
 pub use stream::OuterStream;

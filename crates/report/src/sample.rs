@@ -45,6 +45,7 @@ pub(crate) fn spec(policy: &str, text: &str) -> RunSpec {
         wait: Default::default(),
         circuits: Vec::new(),
         next: Default::default(),
+        budget: Default::default(),
     }
 }
 

@@ -115,7 +115,9 @@ impl OuterStream {
             | Event::TimerFired { .. }
             | Event::StopAsked { .. }
             | Event::TryAsked
-            | Event::BaseMoved { .. } => None,
+            | Event::BaseMoved { .. }
+            | Event::ModelPriced { .. }
+            | Event::DaySpent(_) => None,
         }
     }
 
@@ -294,7 +296,7 @@ fn run_finished(outcome: &Outcome, at: Millis, view: &View) -> RunFinished {
         redacted: view.redacted,
         tokens_in: spent.tokens_in,
         tokens_out: spent.tokens_out,
-        cost_usd: spent.cost_musd.map(dollars),
+        cost_usd: spent.cost().map(dollars),
         ms: at.saturating_sub(view.started_at),
         advice: outcome.advice.clone(),
         limit: outcome.limit,

@@ -149,7 +149,7 @@ fn what_an_earlier_session_says_late_is_not_told_as_the_present_one() {
 #[test]
 fn one_step_gives_its_own_line_then_the_notices_then_the_verdict() {
     let mut view = filled("auto", 180_000);
-    view.past = Totals { tokens_in: Some(7), tokens_out: None, cost_musd: Some(3_210_000) };
+    view.past = Totals { tokens_in: Some(7), tokens_out: None, cost_musd: Some(3_210_000), unpriced: 0 };
     let effects = [
         Effect::Finish(Outcome::new(Verdict::Stopped, "too dear").because_of(Limit::Cost)),
         stage(1, "90%", &["warn"], 180_000, 9_000),

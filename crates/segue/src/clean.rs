@@ -65,7 +65,9 @@ pub(crate) fn event(redactor: &Redactor, event: &mut Event) -> Found {
         | Event::SecretsRedacted { .. }
         | Event::TimerFired { .. }
         | Event::StopAsked { .. }
-        | Event::TryAsked => {}
+        | Event::TryAsked
+        | Event::ModelPriced { .. }
+        | Event::DaySpent(_) => {}
     }
     found
 }

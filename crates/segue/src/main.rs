@@ -1,6 +1,7 @@
 //! Keeps coding agents working past their context window: this is the program, and it only starts.
 
 mod bridge;
+mod budget;
 mod checkpoint;
 mod clean;
 mod cli;

@@ -152,5 +152,6 @@ fn spec() -> RunSpec {
         wait: Default::default(),
         circuits: Vec::new(),
         next: Default::default(),
+        budget: Default::default(),
     }
 }

@@ -338,7 +338,7 @@ fn where_a_second_prompt_would_be_queued_the_turn_is_cancelled_first() {
 }
 
 #[test]
-fn the_usage_of_a_call_beside_its_last_words_is_a_reading_and_a_sub_agents_is_none() {
+fn the_usage_of_a_call_beside_its_last_words_is_a_reading_and_a_sub_agents_only_costs() {
     let mut talk = Talk::plain();
     let usage =
         json!({"inputTokens": 20_718, "outputTokens": 58, "totalTokens": 20_776, "cachedReadTokens": 19_584});
@@ -351,8 +351,11 @@ fn the_usage_of_a_call_beside_its_last_words_is_a_reading_and_a_sub_agents_is_no
     talk.updates(&words(json!({"usage": usage, "parentToolCallId": "t9"})));
     talk.updates(&words(json!({"usage": {"inputTokens": 0, "outputTokens": 0}})));
     let events = talk.events();
-    let [AgentEvent::UsageRead(reading)] = &events[..] else { panic!("{events:?}") };
+    let [AgentEvent::UsageRead(reading), AgentEvent::UsageRead(side)] = &events[..] else {
+        panic!("{events:?}")
+    };
     assert_eq!((reading.fill(), reading.prompt(), reading.source), (20_776, Some(20_718), Source::Exact));
+    assert_eq!((side.scope, side.fill()), (segue_machine::Scope::Side, 20_776));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use agent_client_protocol_schema::v1::{
     ContentBlock, Plan, PlanEntryStatus, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate,
 };
-use segue_machine::{AgentEvent, Reading};
+use segue_machine::{AgentEvent, Reading, Scope};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -67,12 +67,16 @@ impl Acp {
     fn call_usage(&mut self, meta: &Value, io: &mut Io) {
         let count = |name: &str| meta.pointer(&format!("/usage/{name}")).and_then(Value::as_u64);
         let (Some(input), Some(output)) = (count("inputTokens"), count("outputTokens")) else { return };
-        if !meta["parentToolCallId"].is_null() || input == 0 {
+        if input == 0 {
             return;
         }
         self.flush(io);
         let cached = count("cachedReadTokens").unwrap_or(0).min(input);
         let output = count("totalTokens").map_or(output, |total| total.saturating_sub(input).max(output));
+        if !meta["parentToolCallId"].is_null() {
+            let side = Reading { scope: Scope::Side, ..Reading::exact(input - cached, cached, 0, output) };
+            return io.events.push(AgentEvent::UsageRead(side));
+        }
         self.metered += 1;
         let reading = Reading {
             call: Some(format!("call {}", self.metered)),

@@ -63,6 +63,7 @@ struct Call {
     input: u64,
     cache_read: u64,
     cache_write: u64,
+    cache_write_1h: u64,
 }
 
 impl Claude {

@@ -17,6 +17,7 @@ impl Claude {
                     input: count(&message["usage"]["input_tokens"]),
                     cache_read: count(&message["usage"]["cache_read_input_tokens"]),
                     cache_write: count(&message["usage"]["cache_creation_input_tokens"]),
+                    cache_write_1h: for_an_hour(&message["usage"]),
                 });
             }
             "message_delta" => {
@@ -36,6 +37,7 @@ impl Claude {
         let either = |name: &str, before: u64| usage[name].as_u64().filter(|n| *n > 0).unwrap_or(before);
         let reading = Reading {
             call: Some(call.id.clone()),
+            cache_write_1h: for_an_hour(usage).max(call.cache_write_1h),
             ..Reading::exact(
                 either("input_tokens", call.input),
                 either("cache_read_input_tokens", call.cache_read),
@@ -234,7 +236,11 @@ fn reading(id: &str, usage: &Value) -> Reading {
         count(&usage["cache_creation_input_tokens"]),
         count(&usage["output_tokens"]),
     );
-    Reading { call: Some(id.to_owned()), ..exact }
+    Reading { call: Some(id.to_owned()), cache_write_1h: for_an_hour(usage), ..exact }
+}
+
+fn for_an_hour(usage: &Value) -> u64 {
+    count(&usage["cache_creation"]["ephemeral_1h_input_tokens"])
 }
 
 fn count(value: &Value) -> u64 {

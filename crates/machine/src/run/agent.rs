@@ -1,8 +1,10 @@
 //! What an agent says and does while it works: usage, text, tools, lists, permissions.
 
-use super::{Allowance, Doing, Run, ToolDone, Totals, View};
+use super::{Allowance, Doing, Run, ToolDone, View};
 use crate::gauge::Taken;
-use crate::{AgentEvent, Effect, EndHow, Limit, Millis, Outcome, Reading, SessionReason, Verdict};
+use crate::{
+    AgentEvent, Capabilities, Effect, EndHow, Limit, Millis, Outcome, Reading, SessionReason, Verdict,
+};
 
 impl Run {
     pub(super) fn agent_event(&mut self, n: u32, event: &AgentEvent, out: &mut Vec<Effect>) {
@@ -10,6 +12,7 @@ impl Run {
         let Some(session) = self.session_mut(n) else { return };
         session.life.hears(event, now);
         match event {
+            AgentEvent::Ready { can, .. } if self.spends_unseen(*can, out) => {}
             AgentEvent::Ready { conversation, model, window, ceiling, can } => {
                 self.ready(conversation, model.as_ref(), *window, *ceiling, *can, out);
             }
@@ -87,6 +90,8 @@ impl Run {
         let Some(session) = self.view.session.as_mut() else { return };
         let before = session.gauge.tokens();
         let taken = session.gauge.read(reading);
+        let ratio = session.gauge.ratio();
+        self.book(reading, taken);
         if taken == Taken::Doubted {
             let text = format!(
                 "a reading of {} tokens is not believed until a second one confirms it",
@@ -94,15 +99,7 @@ impl Run {
             );
             return self.warn_once("doubted", text, out);
         }
-        let counts = matches!(taken, Taken::Call(_) | Taken::Fell(_)) || reading.scope == crate::Scope::Side;
-        if counts {
-            let sent = reading.prompt().or(reading.total);
-            session.spent.add(Totals { tokens_in: sent, tokens_out: reading.output, cost_musd: None });
-        }
-        if let Some(cost) = reading.session_cost_musd {
-            session.spent.cost_musd = Some(cost);
-        }
-        self.ratio = session.gauge.ratio();
+        self.ratio = ratio;
         self.blind = None;
         if matches!(taken, Taken::Call(_) | Taken::Fell(_)) {
             self.agent_works(out);
@@ -156,6 +153,7 @@ impl Run {
 
     fn tool_ended(&mut self, tool: &str, title: &str, ok: bool, chars: u64, out: &mut Vec<Effect>) {
         self.held.remove(tool);
+        self.model_was_given();
         self.add_chars(chars);
         self.work_is_saved = false;
         let Some(session) = self.view.session.as_mut() else { return };
@@ -171,6 +169,9 @@ impl Run {
         self.view.tools_done.push(done);
         if blind && self.rounds >= 3 {
             self.usage_missing(out);
+            if self.spends_unseen(Capabilities::default(), out) {
+                return;
+            }
         }
         if quiet && self.ending.is_some() {
             return self.send_end(EndHow::Gently, out);

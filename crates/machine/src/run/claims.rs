@@ -70,7 +70,8 @@ impl Run {
         tree: Option<&str>,
         out: &mut Vec<Effect>,
     ) {
-        if self.view.phase != Phase::Gating || self.taking.is_some() || session != self.view.sessions {
+        let busy = self.taking.is_some() || self.ending.is_some();
+        if self.view.phase != Phase::Gating || busy || session != self.view.sessions {
             return;
         }
         if self.helper_is_judged() {
@@ -81,10 +82,12 @@ impl Run {
         self.view.ledger.merge(judged, &origin);
         let claims: Vec<Judged> =
             judged.iter().filter(|j| j.finding == Finding::Contradicted).cloned().collect();
-        // A gate that was run once more for these words has the last one.
-        let red = outcome.verdict == Verdict::Verified && self.view.gates.values().any(|g| !g.passed);
         let Some(first) = claims.first() else {
-            return if red { self.settle_gates(out) } else { self.conclude(outcome, out) };
+            return if self.turned_red(&outcome) {
+                self.settle_gates(out)
+            } else {
+                self.conclude(outcome, out)
+            };
         };
         Self::tell_contradicted(judged, out);
         if self.corrections < CORRECTIONS && self.can_follow_up() && !self.must_replace() {
@@ -99,6 +102,16 @@ impl Run {
         let outcome = Outcome::new(Verdict::Failed, reason)
             .advise("look at the work with `segue show`, then `segue resume`");
         self.save(outcome, out);
+    }
+
+    // A gate that was run once more for these words, or for a second opinion, has the last one.
+    fn turned_red(&self, outcome: &Outcome) -> bool {
+        outcome.verdict == Verdict::Verified && self.view.gates.values().any(|g| !g.passed)
+    }
+
+    /// The verdict stands, unless a gate has turned red since it was given.
+    pub(super) fn settle(&mut self, outcome: Outcome, out: &mut Vec<Effect>) {
+        if self.turned_red(&outcome) { self.settle_gates(out) } else { self.save(outcome, out) }
     }
 
     /// Secrets were taken out: how many is told once a session, the rest is counted.

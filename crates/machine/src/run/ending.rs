@@ -74,28 +74,6 @@ impl Run {
         self.ask_timed_out(out);
     }
 
-    /// Whether money and tokens are left; winds the run down when they are not.
-    pub(super) fn spending_allowed(&mut self, out: &mut Vec<Effect>) -> bool {
-        let (limits, spent) = (self.limits(), self.view.spent());
-        let cost = limits.cost_musd.filter(|most| spent.cost_musd.is_some_and(|c| c >= *most));
-        let tokens = limits.tokens.filter(|most| spent.tokens() >= *most);
-        let (limit, value) = match (cost, tokens) {
-            (Some(most), _) => (Limit::Cost, dollars(most)),
-            (None, Some(most)) => (Limit::Tokens, most.to_string()),
-            (None, None) => return true,
-        };
-        if self.is_winding_down() {
-            return false;
-        }
-        self.limit_reached(limit, &value, out);
-        let what = if limit == Limit::Cost { "cost" } else { "token" };
-        let outcome = Outcome::new(Verdict::Stopped, format!("the {what} limit of {value} is reached"))
-            .because_of(limit)
-            .advise("raise the limit and `segue resume`");
-        self.wind_down(outcome, false, out);
-        false
-    }
-
     pub(super) fn limit_reached(&self, limit: Limit, value: &str, out: &mut Vec<Effect>) {
         out.push(Effect::Announce(Notice::LimitReached { limit, value: value.to_owned() }));
     }
@@ -109,7 +87,7 @@ impl Run {
         self.take(asked, None, Then::Finish(outcome, EndReason::Stopped), out);
     }
 
-    fn is_winding_down(&self) -> bool {
+    pub(super) fn is_winding_down(&self) -> bool {
         let finishes = |then: &Then| matches!(then, Then::Finish(..));
         self.ending.is_some()
             || self.view.phase == Phase::Saving
@@ -118,7 +96,7 @@ impl Run {
     }
 
     // Whatever is under way is finished first and then leads to the end instead of to the next session.
-    fn wind_down(&mut self, outcome: Outcome, ask: bool, out: &mut Vec<Effect>) {
+    pub(super) fn wind_down(&mut self, outcome: Outcome, ask: bool, out: &mut Vec<Effect>) {
         if let Some(ending) = self.ending.as_mut() {
             if !matches!(ending.after, After::Finish(_)) {
                 ending.after = After::Finish(outcome);
@@ -152,8 +130,4 @@ impl Run {
             }
         }
     }
-}
-
-fn dollars(musd: u64) -> String {
-    format!("${}.{:02}", musd / 1_000_000, musd % 1_000_000 / 10_000)
 }

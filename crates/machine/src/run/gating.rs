@@ -54,7 +54,7 @@ impl Run {
             self.progress.gate_green(&name);
         }
         self.remember_gate(result);
-        if !self.gates.pending.is_empty() {
+        if !self.gates.pending.is_empty() || self.ending.is_some() {
             return;
         }
         if result.when == GateWhen::After {

@@ -168,6 +168,10 @@ impl Run {
                 .advise("look at the last checkpoint with `segue show`, mend what blocks the agent, then `segue resume`");
             return self.stop_instead(&replace, outcome, out);
         }
+        let next = self.fallback.filter(|_| replace.kind != HandoffKind::Restart).unwrap_or(self.agent);
+        if let Some(outcome) = self.start_refused(next, out) {
+            return self.stop_instead(&replace, outcome, out);
+        }
         self.replace_now(replace, out);
     }
 

@@ -54,7 +54,7 @@ impl Run {
         let any = self.view.spec.as_ref().is_some_and(|s| !s.next.verifiers.is_empty());
         let success = matches!(outcome.verdict, Verdict::Verified | Verdict::Claimed);
         if !any || !success || self.helper_is_off || self.stop_asked {
-            return self.save(outcome, out);
+            return self.settle(outcome, out);
         }
         let asked =
             Asked { depth: Depth::Brief, stage: None, reason: "a second opinion is asked for".to_owned() };
@@ -88,6 +88,10 @@ impl Run {
         let Some(helper) = self.helper.as_mut() else { return };
         if helper.stage == Stage::Due {
             helper.stage = Stage::Works;
+            if self.is_spent_up() {
+                Self::warn("no_opinion", "no second opinion: a limit leaves no session for it", out);
+                return self.helper_missing(out);
+            }
             let Some(agent) = self.helper_spec().cloned() else { return self.helper_missing(out) };
             let at = self.now.saturating_add(self.limits().ask_timeout_ms.saturating_mul(PATIENCE));
             self.open_session(agent, SessionReason::Helper, out);
@@ -171,7 +175,7 @@ impl Run {
 
     fn helper_missing(&mut self, out: &mut Vec<Effect>) {
         if let Some(helper) = self.helper.take() {
-            self.save(helper.outcome, out);
+            self.settle(helper.outcome, out);
         }
     }
 
@@ -196,13 +200,13 @@ impl Run {
             _ if wrong => {
                 let text = format!("what {name} said is not so, so it does not count");
                 Self::warn("opinion_discarded", text, out);
-                self.save(helper.outcome, out);
+                self.settle(helper.outcome, out);
             }
             Opinion::Unclear => {
                 if !helper.said.trim().is_empty() {
                     Self::warn("no_opinion", format!("{name} gave no verdict that can be read"), out);
                 }
-                self.save(helper.outcome, out);
+                self.settle(helper.outcome, out);
             }
             Opinion::Done => self.helper_agrees(&name, helper.outcome, out),
             Opinion::NotDone(missing) => self.helper_objects(&name, missing, helper.outcome, out),
@@ -216,7 +220,7 @@ impl Run {
         } else {
             format!("{}, and {name} agrees", outcome.reason)
         };
-        self.save(Outcome { reason, ..outcome }, out);
+        self.settle(Outcome { reason, ..outcome }, out);
     }
 
     fn helper_objects(&mut self, name: &str, missing: String, outcome: Outcome, out: &mut Vec<Effect>) {
@@ -233,12 +237,12 @@ impl Run {
             return self.replace(Replace { kind, reason, end, counts: false }, out);
         }
         if outcome.verdict == Verdict::Verified {
-            return self.save(outcome, out);
+            return self.settle(outcome, out);
         }
         let reason = format!("the agent says that it is done, but {}", cut_chars(&said, 300));
         let outcome = Outcome::new(Verdict::NeedsPerson, reason)
             .advise("look at the work with `segue show`, then `segue resume`");
-        self.save(outcome, out);
+        self.settle(outcome, out);
     }
 
     // Files that the gates have not seen may be anything: the gates look again. Nothing is undone.
@@ -253,7 +257,7 @@ impl Run {
         if self.view.spec.as_ref().is_some_and(|s| s.gates.iter().any(|g| !g.manual)) {
             return self.gate(out);
         }
-        self.save(outcome, out);
+        self.settle(outcome, out);
     }
 
     fn helper_name(&self) -> String {

@@ -6,6 +6,7 @@
 
 mod agent;
 mod brake;
+mod budget;
 mod circles;
 mod claims;
 mod ending;
@@ -15,10 +16,12 @@ mod gating;
 mod handoff;
 mod helper;
 mod life;
+mod limit_use;
 mod next;
 mod progress;
 mod resume;
 mod session;
+mod spending;
 mod stages;
 mod stall;
 mod state;
@@ -30,12 +33,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::gauge::Ratio;
 use crate::{
-    Activity, Asked, Effect, EndHow, Event, GateResult, Millis, Notice, Outcome, Record, RunSpec,
+    Activity, Asked, Effect, EndHow, Event, GateResult, Limit, Millis, Notice, Outcome, Record, RunSpec,
     SessionReason, TaskPart, Timer, Verdict,
 };
 
 pub use life::{Life, OwnRetry};
 use progress::Progress;
+use spending::Spending;
 pub use state::State;
 pub use view::{
     Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Note, Phase, SessionView, ToolDone, Totals,
@@ -117,6 +121,10 @@ pub struct Run {
     objections: u32,
     /// What the last of them found missing, for the next prompt.
     missing: Option<String>,
+    /// The account of the session at work.
+    spending: Spending,
+    /// Limits that were told to be near.
+    near: BTreeSet<Limit>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -201,6 +209,7 @@ impl Run {
                 self.learn(circuits, *now);
                 self.resume(spec.as_deref(), *same_session, *orphans, at.as_ref(), &mut out);
             }
+            Event::DaySpent(day) => self.day_spent(day, &mut out),
             _ if over || self.view.spec.is_none() => {}
             Event::SessionSpawned { session, pid, pid_start } => {
                 if let Some(s) = self.session_mut(*session) {
@@ -240,6 +249,9 @@ impl Run {
             Event::StopAsked { how } => self.stop(*how, &mut out),
             Event::TryAsked => self.try_now(&mut out),
             Event::BaseMoved { text, .. } => Self::warn("base_moved", text.clone(), &mut out),
+            Event::ModelPriced { session, model, price } => {
+                self.model_priced(*session, model.as_deref(), price.as_ref(), &mut out);
+            }
         }
         out
     }
@@ -257,6 +269,7 @@ impl Run {
         self.view.ledger.rules(&spec.task.text);
         self.progress.base(spec.git.base_tree.as_deref(), spec.git.base.as_deref());
         self.view.head.clone_from(&spec.git.base);
+        self.view.day.clone_from(&spec.budget.today);
         self.set_deadline(out);
         if spec.agents.is_empty() {
             return self.finish_now(Outcome::new(Verdict::Failed, "no agent was given"), out);

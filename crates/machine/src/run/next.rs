@@ -260,9 +260,8 @@ impl Run {
     }
 
     // What is left of an agent's own budget, in percent; `None` where it has none.
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "no agent has a budget of its own yet")]
-    fn budget_left(&self, _index: usize) -> Option<u32> {
-        None
+    fn budget_left(&self, index: usize) -> Option<u32> {
+        self.budget_left_permille(index).map(|permille| permille.div_ceil(10))
     }
 }
 

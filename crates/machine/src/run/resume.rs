@@ -19,6 +19,7 @@ impl Run {
             return;
         }
         if let Some(spec) = spec {
+            self.limits_changed(spec);
             self.view.spec = Some(Box::new(spec.clone()));
             self.view.gates.retain(|name, _| spec.gates.iter().any(|g| g.name == *name && !g.manual));
             self.agent = self.agent.min(spec.agents.len().saturating_sub(1));

@@ -5,6 +5,8 @@ mod scenario;
 
 #[path = "run_tests/brake.rs"]
 mod brake;
+#[path = "run_tests/budget.rs"]
+mod budget;
 #[path = "run_tests/checkpoint.rs"]
 mod checkpoint;
 #[path = "run_tests/claims.rs"]

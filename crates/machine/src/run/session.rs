@@ -9,7 +9,14 @@ use crate::{AgentSpec, Capabilities, Effect, Notice, Outcome, Prompt, SessionRea
 impl Run {
     /// Starts the next session with fresh counters.
     pub(super) fn start_session(&mut self, reason: SessionReason, out: &mut Vec<Effect>) {
+        if let Some(outcome) = self.start_refused(self.agent, out) {
+            return self.finish_now(outcome, out);
+        }
+        let before = self.agent;
         let Some(reason) = self.hold_back(reason, out) else { return };
+        if let Some(outcome) = (self.agent != before).then(|| self.start_refused(self.agent, out)).flatten() {
+            return self.finish_now(outcome, out);
+        }
         let Some(spec) = &self.view.spec else { return };
         let Some(agent) = spec.agents.get(self.agent).cloned() else { return };
         self.view.phase = Phase::Working;
@@ -65,6 +72,7 @@ impl Run {
         if self.prompt_chars == 0 {
             self.prompt_chars = chars;
         }
+        self.model_was_given();
         if let Some(session) = self.session_mut(n) {
             session.life.prompted(now);
             session.gauge.add(chars);
@@ -196,6 +204,7 @@ impl Run {
     ) {
         let Some(session) = self.view.session.take() else { return };
         self.view.past.add(session.spent);
+        self.book_end(&session.agent, session.spent);
         // A second opinion is nobody's work to be taken up.
         if session.reason != SessionReason::Helper {
             self.last_talk = session.conversation.map(|conversation| (session.agent, conversation));
@@ -210,7 +219,7 @@ impl Run {
             fill: session.gauge.fill(),
             tokens_in: session.spent.tokens_in,
             tokens_out: session.spent.tokens_out,
-            cost_musd: session.spent.cost_musd,
+            cost_musd: session.spent.cost(),
             orphans,
         }));
     }

@@ -9,7 +9,8 @@ use super::{Life, State};
 use crate::gauge::Gauge;
 use crate::ledger::Ledger;
 use crate::{
-    AgentFailure, Capabilities, CheckpointBy, Circuit, GateResult, Millis, Outcome, RunSpec, SessionReason,
+    AgentFailure, AgentSpent, Capabilities, CheckpointBy, Circuit, DaySpent, GateResult, Millis, Opening,
+    Outcome, RunSpec, SessionReason, Spent,
 };
 
 /// Where a run stands.
@@ -79,8 +80,10 @@ pub struct Totals {
     pub tokens_in: Option<u64>,
     /// Tokens received.
     pub tokens_out: Option<u64>,
-    /// Millionths of a dollar.
+    /// Millionths of a dollar, as far as known; see [`Totals::cost`].
     pub cost_musd: Option<u64>,
+    /// Tokens whose cost is not known.
+    pub unpriced: u64,
 }
 
 impl Totals {
@@ -89,6 +92,12 @@ impl Totals {
         self.tokens_in = sum(self.tokens_in, other.tokens_in);
         self.tokens_out = sum(self.tokens_out, other.tokens_out);
         self.cost_musd = sum(self.cost_musd, other.cost_musd);
+        self.unpriced = self.unpriced.saturating_add(other.unpriced);
+    }
+
+    /// What it cost, in millionths of a dollar; `None` when the cost of any part is unknown.
+    pub fn cost(self) -> Option<u64> {
+        self.cost_musd.filter(|_| self.unpriced == 0)
     }
 
     /// Tokens in both directions, as far as known.
@@ -272,6 +281,12 @@ pub struct View {
     pub failures: u32,
     /// The commit that was checked out when the work was last looked at.
     pub head: Option<String>,
+    /// What the sessions that are over spent, by agent.
+    pub by_agent: BTreeMap<String, AgentSpent>,
+    /// What the first calls of each session took, with its agent, oldest first.
+    pub openings: Vec<(String, Opening)>,
+    /// The day's book as last told.
+    pub day: Option<DaySpent>,
 }
 
 impl View {
@@ -285,6 +300,24 @@ impl View {
             spent.add(session.spent);
         }
         spent
+    }
+
+    /// Tokens, money and sessions of one agent so far.
+    pub fn spent_by(&self, agent: &str) -> AgentSpent {
+        let mut spent = self.by_agent.get(agent).copied().unwrap_or_default();
+        if let Some(session) = self.session.as_ref().filter(|s| s.agent == agent) {
+            spent.totals.add(session.spent);
+            spent.sessions += 1;
+        }
+        spent
+    }
+
+    /// What all runs together have spent in the day that was last told of.
+    pub fn today(&self, now: Millis) -> Option<Spent> {
+        let day = self.day.as_ref()?;
+        let own = Spent::of(self.spent(), self.sessions).less(day.before);
+        let wall_ms = self.finished_at.unwrap_or(now).saturating_sub(day.since);
+        Some(day.others.plus(Spent { wall_ms, ..own }))
     }
 }
 
@@ -327,6 +360,9 @@ impl Default for View {
             circuits: Vec::new(),
             failures: 0,
             head: None,
+            by_agent: BTreeMap::new(),
+            openings: Vec::new(),
+            day: None,
         }
     }
 }

@@ -13,7 +13,11 @@ impl World {
         let over = self.is_over().then(|| self.run.view().clone());
         let effects = self.run.handle(&record);
         let resumed = matches!(record.event, Event::RunResumed { .. });
-        if let Some(view) = over.filter(|_| !resumed) {
+        if let Some(mut view) = over.filter(|_| !resumed) {
+            // The book of the day is looked at before a run is taken up again.
+            if matches!(record.event, Event::DaySpent(_)) {
+                view.day.clone_from(&self.run.view().day);
+            }
             prop_assert!(effects.is_empty(), "{record:?} does something after the end: {effects:?}");
             prop_assert_eq!(&view, self.run.view(), "{:?} changes what is over", record);
         }
@@ -155,6 +159,8 @@ impl World {
         let (view, limits) = (self.run.view(), &self.spec.limits);
         let most = limits.max_restarts.unwrap_or(u32::MAX);
         prop_assert!(view.restarts <= most, "{} restarts of {most}", view.restarts);
+        let most = limits.sessions.unwrap_or(u32::MAX);
+        prop_assert!(view.sessions <= most, "{} sessions of {most}", view.sessions);
         let most = limits.max_handoffs_without_progress;
         prop_assert!(
             most == 0 || view.without_progress <= most,

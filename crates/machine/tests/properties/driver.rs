@@ -93,6 +93,9 @@ impl World {
             4..=7 => self.feed(Event::SessionExited { session, exit: Some(127), orphans: 0 }),
             8..=9 => Ok(()),
             _ => {
+                if dice.chance(60) {
+                    self.feed(wild::priced(session, dice))?;
+                }
                 let ready = wild::ready(session, dice);
                 self.jobs.push_back(Job::Agent(session, ready));
                 Ok(())

@@ -3,9 +3,10 @@
 use segue_machine::claims::{Change, Claim, ClaimKind, Finding, Judged};
 use segue_machine::policy::{Action, At, Percent, Stage, preset};
 use segue_machine::{
-    Activity, AgentEvent, AgentFailure, AgentSpec, Capabilities, CheckpointBy, CheckpointRef, Circuit,
-    Claims, CommitMode, Depth, Event, GateResult, GateSpec, GateWhen, GitSpec, Limits, NextSpec, OnRateLimit,
-    Reading, Retry, RunSpec, Scope, StopHow, Task, Timer, TurnEnd, WaitRules, WorkState,
+    Activity, AgentBudget, AgentEvent, AgentFailure, AgentSpec, BudgetSpec, Capabilities, CheckpointBy,
+    CheckpointRef, Circuit, Claims, CommitMode, DayLimits, DaySpent, Depth, Event, GateResult, GateSpec,
+    GateWhen, GitSpec, Limits, LongPrompt, NextSpec, OnRateLimit, Opening, Price, Rates, Reading, Retry,
+    RunSpec, Scope, Spent, StopHow, Task, Timer, TurnEnd, WaitRules, WorkState,
 };
 
 use crate::dice::Dice;
@@ -59,6 +60,7 @@ pub(crate) fn spec(dice: &mut Dice, started_at: u64) -> RunSpec {
             verifiers: verifiers.into_iter().take(dice.roll(8) as usize / 3).collect(),
             ..NextSpec::default()
         },
+        budget: budget(dice),
     }
 }
 
@@ -91,6 +93,51 @@ fn wait(dice: &mut Dice) -> WaitRules {
     }
 }
 
+fn budget(dice: &mut Dice) -> BudgetSpec {
+    let of_agent = |n: u32, dice: &mut Dice| {
+        let usual = dice.maybe(20, Opening { tokens: 90_000, cost_musd: Some(100_000) });
+        let budget = AgentBudget { cost_musd: dice.maybe(8, 200_000), tells_cost: dice.chance(20), usual };
+        (format!("agent{n}"), budget)
+    };
+    let today = day(dice);
+    let today = dice.maybe(70, today);
+    BudgetSpec {
+        strict: dice.chance(12),
+        day: DayLimits {
+            cost_musd: dice.maybe(7, 400_000),
+            tokens: dice.maybe(12, 500_000),
+            sessions: dice.maybe(6, 4),
+            wall_ms: dice.maybe(6, 200_000),
+        },
+        agents: (0..3).map(|n| of_agent(n, dice)).collect(),
+        today,
+    }
+}
+
+pub(crate) fn day(dice: &mut Dice) -> DaySpent {
+    let others = Spent {
+        cost_musd: u64::from(dice.roll(200_000)),
+        unpriced: 0,
+        tokens: u64::from(dice.roll(200_000)),
+        sessions: dice.roll(3),
+        wall_ms: u64::from(dice.roll(100_000)),
+    };
+    DaySpent { day: format!("2026-01-0{}", 1 + dice.roll(2)), others, before: Spent::default(), since: 1_000 }
+}
+
+pub(crate) fn priced(session: u32, dice: &mut Dice) -> Event {
+    let rates = Rates {
+        input: 1_000_000,
+        cache_read: 100_000,
+        cache_write: 1_250_000,
+        cache_write_1h: 2_000_000,
+        output: 5_000_000,
+    };
+    let long = dice.maybe(30, LongPrompt { over: 60_000, rates });
+    let price = Price { rates, long, date: "2026-01-01".to_owned(), source: "x".to_owned() };
+    Event::ModelPriced { session, model: dice.maybe(70, "m".to_owned()), price: dice.maybe(70, price) }
+}
+
 fn limits(dice: &mut Dice) -> Limits {
     Limits {
         deadline_ms: Some(60_000 + u64::from(dice.roll(600_000))).filter(|_| dice.chance(25)),
@@ -105,6 +152,7 @@ fn limits(dice: &mut Dice) -> Limits {
         same_denials: 2 + dice.roll(3),
         tool_idle_ms: 90_000,
         retry_ms: 60_000,
+        sessions: Some(1 + dice.roll(4)).filter(|_| dice.chance(10)),
         ..Limits::default()
     }
 }
@@ -265,7 +313,7 @@ pub(crate) fn activity(dice: &mut Dice) -> Option<Activity> {
 pub(crate) fn event(dice: &mut Dice, sessions: u32) -> Event {
     let session = dice.roll(sessions + 2);
     let timers = [Timer::Ask, Timer::Idle, Timer::End, Timer::Wait, Timer::End, Timer::Deadline];
-    match dice.roll(17) {
+    match dice.roll(20) {
         0 => Event::SessionSpawned { session, pid: 7, pid_start: 8 },
         1 => Event::SessionNotStarted { session, why: "x".to_owned() },
         2 => Event::PromptSent { session, chars: u64::from(dice.roll(1_000)) },
@@ -291,6 +339,8 @@ pub(crate) fn event(dice: &mut Dice, sessions: u32) -> Event {
         15 => Event::TryAsked,
         13 => Event::WordsJudged { session, judged: judged(dice), tree: dice.maybe(30, "t1".to_owned()) },
         14 => Event::SecretsRedacted { count: dice.roll(3), kinds: vec!["jwt".to_owned()] },
+        17 => Event::DaySpent(day(dice)),
+        18 => priced(session, dice),
         11 => Event::RunStarted { spec: Box::new(spec(dice, 5)) },
         16 => Event::BaseMoved { session, text: "m".to_owned() },
         _ => Event::Agent { session, event: agent_event(dice) },

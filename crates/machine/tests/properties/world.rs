@@ -82,11 +82,15 @@ impl World {
             Mood::Broken { same: true },
             Mood::Broken { same: false },
             Mood::Broken { same: false },
+            Mood::Broken { same: false },
+            Mood::Heavy,
         ];
         let mut spec = wild::spec(&mut dice, 1_000);
         let mood = dice.pick(&moods);
         if let Mood::Broken { same } = mood {
             spec.limits.max_handoffs_without_progress = 0;
+            spec.next.verifiers.clear();
+            (spec.limits.sessions, spec.budget) = (None, Default::default());
             spec.agents.truncate(1);
             let other = AgentSpec { name: "other".to_owned(), ..spec.agents[0].clone() };
             spec.agents.extend((!same).then_some(other));

@@ -229,6 +229,25 @@ pub struct LimitsDoc {
     pub cost_usd: Use<f64>,
     /// Tokens sent and received.
     pub tokens: Use<u64>,
+    /// Sessions of the run.
+    pub sessions: Use<u32>,
+    /// What all runs spent in the day, as the run last heard; null when nobody keeps a book.
+    pub day: Option<DayDoc>,
+}
+
+/// The day's budget, over all runs.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct DayDoc {
+    /// The local day.
+    pub day: String,
+    /// Money.
+    pub cost_usd: Use<f64>,
+    /// Tokens sent and received.
+    pub tokens: Use<u64>,
+    /// Sessions started.
+    pub sessions: Use<u32>,
+    /// Wall time of the runs, added up.
+    pub wall_ms: Use<u64>,
 }
 
 impl StatusDoc {
@@ -252,7 +271,7 @@ impl StatusDoc {
             overflows: view.overflows,
             tokens_in: spent.tokens_in,
             tokens_out: spent.tokens_out,
-            cost_usd: spent.cost_musd.map(dollars),
+            cost_usd: spent.cost().map(dollars),
             gates: spec.map(|s| gates(s, view)).unwrap_or_default(),
             checkpoint: view.checkpoint.as_ref().map(|c| CheckpointDoc {
                 checkpoint: c.id.clone(),
@@ -261,7 +280,7 @@ impl StatusDoc {
                 path: c.path.clone(),
             }),
             notes: notes(view),
-            limits: spec.map(|s| limits(&s.limits, view, elapsed)),
+            limits: spec.map(|s| LimitsDoc { day: day(s, view, now), ..limits(&s.limits, view, elapsed) }),
             started: spec.map(|_| Time(view.started_at)),
             finished: view.finished_at.map(Time),
             elapsed_ms: elapsed,
@@ -366,6 +385,18 @@ fn notes(view: &View) -> Vec<NoteDoc> {
     view.notes.iter().skip(last).map(doc).collect()
 }
 
+fn day(spec: &RunSpec, view: &View, now: Millis) -> Option<DayDoc> {
+    let (limits, told, today) = (&spec.budget.day, view.day.as_ref()?, view.today(now)?);
+    let cost = (today.unpriced == 0).then(|| dollars(today.cost_musd));
+    Some(DayDoc {
+        day: told.day.clone(),
+        cost_usd: Use { max: limits.cost_musd.map(dollars), used: cost },
+        tokens: Use { max: limits.tokens, used: Some(today.tokens) },
+        sessions: Use { max: limits.sessions, used: Some(today.sessions) },
+        wall_ms: Use { max: limits.wall_ms, used: Some(today.wall_ms) },
+    })
+}
+
 fn limits(limits: &Limits, view: &View, elapsed: Option<u64>) -> LimitsDoc {
     let spent = view.spent();
     let tokens = spent.tokens_in.or(spent.tokens_out).map(|_| spent.tokens());
@@ -377,8 +408,10 @@ fn limits(limits: &Limits, view: &View, elapsed: Option<u64>) -> LimitsDoc {
             used: Some(view.without_progress),
         },
         gate_rounds: Use { max: Some(limits.gate_rounds), used: Some(view.round) },
-        cost_usd: Use { max: limits.cost_musd.map(dollars), used: spent.cost_musd.map(dollars) },
+        cost_usd: Use { max: limits.cost_musd.map(dollars), used: spent.cost().map(dollars) },
         tokens: Use { max: limits.tokens, used: tokens },
+        sessions: Use { max: limits.sessions, used: Some(view.sessions) },
+        day: None,
     }
 }
 

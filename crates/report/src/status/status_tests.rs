@@ -62,7 +62,7 @@ fn people_read_it_in_labelled_rows() {
         "  calls       14 calls 31 tools",
         "  running     cargo test",
         "  so far      2 sessions · 1 handoff · 1 restart · 0 overflows",
-        "  spent       tokens unknown in, unknown out · cost unknown",
+        "  spent       tokens unknown in, unknown out · unknown cost",
         "  gates       ✗ tests failed (exit 101), 12 s",
         "  checkpoint  c1 of s1 by the agent · .segue/c1.md",
         "  limits      no deadline, any number of restarts, handoffs without progress 0 of 3, gate rounds 0",

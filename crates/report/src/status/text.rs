@@ -4,7 +4,8 @@ use segue_machine::{CheckpointBy, Phase};
 
 use crate::status::{GateDoc, LimitsDoc, SessionDoc, StatusDoc, Use};
 use crate::terminal::{
-    Entry, Fill, Style, Tint, columns, count, duration, money, plain, short, thousands, verdict_words,
+    Entry, Fill, Style, Tint, columns, cost_words, count, duration, money, plain, short, thousands,
+    verdict_words,
 };
 
 const LABEL: usize = 12;
@@ -129,8 +130,8 @@ fn of_session(page: &mut Page, session: &SessionDoc) {
 
 fn spent(doc: &StatusDoc) -> String {
     let tokens = |tokens: Option<u64>| tokens.map_or_else(|| "unknown".to_owned(), thousands);
-    let cost = doc.cost_usd.map_or_else(|| "unknown".to_owned(), money);
-    format!("tokens {} in, {} out · cost {cost}", tokens(doc.tokens_in), tokens(doc.tokens_out))
+    let cost = cost_words(doc.cost_usd);
+    format!("tokens {} in, {} out · {cost}", tokens(doc.tokens_in), tokens(doc.tokens_out))
 }
 
 fn gate_words(gate: &GateDoc) -> (String, Tint) {
@@ -149,15 +150,25 @@ fn gate_words(gate: &GateDoc) -> (String, Tint) {
 
 fn limit_words(limits: &LimitsDoc) -> String {
     let number = |n: u32| thousands(u64::from(n));
-    [
+    let mut words = vec![
         of("time", "no deadline", limits.deadline_ms, duration),
         of("restarts", "any number of restarts", limits.restarts, number),
         of("handoffs without progress", "", limits.handoffs_without_progress, number),
         of("gate rounds", "", limits.gate_rounds, number),
         of("cost", "no cost limit", limits.cost_usd, money),
         of("tokens", "no token limit", limits.tokens, short),
-    ]
-    .join(", ")
+        of("sessions", "", limits.sessions, number),
+    ];
+    if let Some(day) = &limits.day {
+        words.extend([
+            of("today cost", "", day.cost_usd, money),
+            of("today tokens", "", day.tokens, short),
+            of("today sessions", "", day.sessions, number),
+            of("today time", "", day.wall_ms, duration),
+        ]);
+    }
+    words.retain(|limit| !limit.is_empty());
+    words.join(", ")
 }
 
 fn of<T: Copy>(name: &str, unlimited: &str, limit: Use<T>, say: impl Fn(T) -> String) -> String {

@@ -212,20 +212,27 @@ fn limit_words(limit: Limit) -> &'static str {
         Limit::Failures => "failures of providers in a row, without progress",
         Limit::SameError => "times the same failure",
         Limit::Oscillation => "agents that fail in turn",
+        Limit::Sessions => "sessions",
+        Limit::AgentCost => "cost of the agent",
+        Limit::UnknownCost => "the cost is not known",
+        Limit::DayCost => "cost of the day",
+        Limit::DayTokens => "tokens of the day",
+        Limit::DaySessions => "sessions of the day",
+        Limit::DayTime => "time of the day",
     }
 }
 
 fn run_finished(run: &str, finished: &RunFinished) -> Vec<Entry> {
     let (word, tint) = verdict_words(finished.verdict);
     let tokens = |tokens: Option<u64>| tokens.map_or_else(|| "unknown".to_owned(), thousands);
-    let cost = finished.cost_usd.map_or_else(|| "unknown".to_owned(), money);
+    let cost = cost_words(finished.cost_usd);
     let counts = [
         count(finished.sessions, "session"),
         count(finished.handoffs, "handoff"),
         count(finished.overflows, "overflow"),
     ];
     let spent = format!(
-        "tokens {} in, {} out · cost {cost} · time {}",
+        "tokens {} in, {} out · {cost} · time {}",
         tokens(finished.tokens_in),
         tokens(finished.tokens_out),
         duration(finished.ms)
@@ -239,6 +246,11 @@ fn run_finished(run: &str, finished: &RunFinished) -> Vec<Entry> {
     entries
         .extend(next_step(run, finished).map(|next| Entry::new("  ", format!("next: {next}"), Tint::Bold)));
     entries
+}
+
+/// What something cost, in words; an unknown cost is never nothing.
+pub(crate) fn cost_words(cost_usd: Option<f64>) -> String {
+    cost_usd.map_or_else(|| "unknown cost".to_owned(), |cost| format!("cost {}", money(cost)))
 }
 
 /// The verdict in a word, and how it looks.

@@ -2,8 +2,9 @@
 
 use segue_machine::{Millis, Phase, SessionView, View};
 
+use crate::stream::dollars;
 use crate::terminal::text::plain;
-use crate::terminal::{Fill, Style, Tint, count, duration};
+use crate::terminal::{Fill, Style, Tint, count, duration, money};
 
 const ROOM_FOR_A_LONG_BAR: usize = 80;
 const ROOM_FOR_A_BAR: usize = 50;
@@ -24,10 +25,24 @@ pub(crate) fn pieces(view: &View, now: Option<Millis>, style: Style) -> Option<V
         Phase::Saving => Some("saving the work"),
         Phase::New | Phase::Working | Phase::Waiting | Phase::Finished => None,
     };
-    match (&view.session, busy) {
-        (Some(session), None) => Some(of_session(session, doing(view), style)),
-        (Some(session), Some(busy)) => Some(of_session(session, busy.to_owned(), style)),
-        (None, busy) => Some(vec![(busy.unwrap_or("between sessions").to_owned(), Tint::Plain)]),
+    let mut pieces = match (&view.session, busy) {
+        (Some(session), None) => of_session(session, doing(view), style),
+        (Some(session), Some(busy)) => of_session(session, busy.to_owned(), style),
+        (None, busy) => vec![(busy.unwrap_or("between sessions").to_owned(), Tint::Plain)],
+    };
+    pieces.extend(spent(view).filter(|_| style.columns() >= NARROW).map(|words| (words, Tint::Dim)));
+    Some(pieces)
+}
+
+// Money against its limit, where there is either.
+fn spent(view: &View) -> Option<String> {
+    let limit = view.spec.as_ref()?.limits.cost_musd.map(dollars);
+    let spent = view.spent();
+    match (spent.cost().map(dollars), limit) {
+        (Some(cost), Some(limit)) => Some(format!(" · {} of {}", money(cost), money(limit))),
+        (Some(cost), None) => Some(format!(" · {}", money(cost))),
+        (None, Some(_)) if spent.unpriced > 0 => Some(" · unknown cost".to_owned()),
+        (None, _) => None,
     }
 }
 
@@ -72,4 +87,24 @@ fn of_session(session: &SessionView, doing: String, style: Style) -> Vec<(String
 /// What the session is doing, in words.
 fn doing(view: &View) -> String {
     view.state(view.at).map(|state| plain(&state.to_string())).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn money_is_shown_against_its_limit_and_an_unknown_cost_is_said_to_be_unknown() {
+        let mut view = sample::busy_view();
+        assert_eq!(spent(&view), None);
+        view.past.cost_musd = Some(1_200_000);
+        assert_eq!(spent(&view).as_deref(), Some(" · $1.20"));
+        if let Some(spec) = view.spec.as_mut() {
+            spec.limits.cost_musd = Some(5_000_000);
+        }
+        assert_eq!(spent(&view).as_deref(), Some(" · $1.20 of $5.00"));
+        view.past.unpriced = 9;
+        assert_eq!(spent(&view).as_deref(), Some(" · unknown cost"));
+    }
 }

@@ -14,7 +14,7 @@ use crate::Line;
 
 pub use text::plain;
 
-pub(crate) use entry::verdict_words;
+pub(crate) use entry::{cost_words, verdict_words};
 pub(crate) use fill::{Fill, wall};
 pub(crate) use numbers::{clock, count, duration, money, short, thousands};
 pub(crate) use opening::title;

@@ -1,6 +1,6 @@
 //! The head of a run: what is to be done, by whom, and what holds it in check.
 
-use segue_machine::{Limits, RunSpec, View};
+use segue_machine::{DayLimits, Limits, RunSpec, View};
 
 use crate::fields::RunStarted;
 use crate::terminal::{Entry, Style, Tint, count, duration, money, plain, thousands};
@@ -16,6 +16,7 @@ pub(crate) fn entries(run: &str, started: &RunStarted, view: &View, style: Style
     if let Some(spec) = spec {
         entries.push(Entry::new("  ", gates(spec), Tint::Plain));
         entries.push(Entry::new("  ", limits(&spec.limits), Tint::Plain));
+        entries.extend(day(&spec.budget.day).map(|words| Entry::new("  ", words, Tint::Plain)));
     }
     entries
 }
@@ -53,5 +54,17 @@ fn limits(limits: &Limits) -> String {
     ];
     said.extend(limits.cost_musd.map(|musd| format!("cost {}", money(crate::stream::dollars(musd)))));
     said.extend(limits.tokens.map(|tokens| format!("{} tokens", thousands(tokens))));
+    said.extend(limits.sessions.map(|sessions| count(sessions, "session")));
     format!("limits: {}", said.join(", "))
+}
+
+fn day(limits: &DayLimits) -> Option<String> {
+    let said = [
+        limits.cost_musd.map(|musd| format!("cost {}", money(crate::stream::dollars(musd)))),
+        limits.tokens.map(|tokens| format!("{} tokens", thousands(tokens))),
+        limits.sessions.map(|sessions| count(sessions, "session")),
+        limits.wall_ms.map(duration),
+    ];
+    let said: Vec<String> = said.into_iter().flatten().collect();
+    (!said.is_empty()).then(|| format!("all runs of the day: {}", said.join(", ")))
 }

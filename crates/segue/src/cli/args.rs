@@ -72,6 +72,14 @@ pub(super) enum Command {
         #[arg(long)]
         windows: bool,
     },
+    /// What was spent today and in the latest run, and what is left
+    Budget {
+        /// A run, by id or the beginning of it
+        run: Option<String>,
+        /// The prices that segue knows by the model's name, and since when
+        #[arg(long)]
+        prices: bool,
+    },
     /// Look for what would go wrong
     Doctor,
     /// Look at the configuration
@@ -231,6 +239,15 @@ pub(super) struct RunFlags {
     /// Do not wait for a provider that is limited or overloaded: stop, resumable, with exit 75
     #[arg(long)]
     no_wait: bool,
+    /// Stop when this many tokens were sent and received, over all sessions: 500k, 5M
+    #[arg(long, value_name = "TOKENS")]
+    max_tokens: Option<String>,
+    /// Start no more sessions than this
+    #[arg(long, value_name = "N")]
+    max_sessions: Option<String>,
+    /// Run although a cost limit cannot be enforced, because the model's price is not known
+    #[arg(long)]
+    allow_unknown_cost: bool,
 }
 
 impl RunFlags {
@@ -255,6 +272,9 @@ impl RunFlags {
             no_git: self.no_git,
             allow_dirty: self.allow_dirty,
             no_wait: self.no_wait,
+            max_tokens: self.max_tokens.clone(),
+            max_sessions: self.max_sessions.clone(),
+            allow_unknown_cost: self.allow_unknown_cost,
         }
     }
 }
@@ -282,6 +302,15 @@ pub(super) struct Resume {
     /// A new limit of money
     #[arg(long, value_name = "DOLLARS")]
     pub(super) max_cost: Option<String>,
+    /// A new limit of tokens
+    #[arg(long, value_name = "TOKENS")]
+    pub(super) max_tokens: Option<String>,
+    /// A new limit of sessions
+    #[arg(long, value_name = "N")]
+    pub(super) max_sessions: Option<String>,
+    /// Run although a cost limit cannot be enforced, because the model's price is not known
+    #[arg(long)]
+    pub(super) allow_unknown_cost: bool,
     /// What agents may do without asking: deny, bypass, or allow=execute,edit
     #[arg(long, value_name = "WHAT")]
     pub(super) permissions: Option<String>,

@@ -14,7 +14,7 @@ use super::args::Demo;
 use super::failure::Failure;
 use super::open::{self, Place};
 use super::{out, run};
-use crate::config::Flags;
+use crate::config::{BudgetSettings, Flags};
 use crate::driver::Look;
 
 /// How many windows the job of the demo takes.
@@ -41,7 +41,8 @@ pub(super) fn demo(at: &Place, args: &Demo) -> Result<u8, Failure> {
         return bare(at, &stage, &script, sized.job);
     }
     let there = Place { dir: stage.repository.clone(), json: at.json };
-    let settings = there.settings(&Flags { policy: Some(args.policy.clone()), ..Flags::default() })?;
+    let mut settings = there.settings(&Flags { policy: Some(args.policy.clone()), ..Flags::default() })?;
+    settings.budget = BudgetSettings::of_rehearsal();
     let repo = open::repo(&there.dir, &settings)?;
     let task = read_task(sized.job.task_text().as_bytes(), Some("TASK.md"))?;
     if !at.json {

@@ -4,6 +4,7 @@ mod agents;
 mod args;
 mod bare;
 mod bridge;
+mod budget;
 mod checkpoint;
 mod config;
 mod demo;
@@ -66,6 +67,7 @@ fn dispatch(args: Args) -> Result<u8, Failure> {
         Command::Checkpoint { verb } => checkpoint::checkpoint(&at, &verb),
         Command::Replay { run } => replay::replay(&at, run.as_deref()),
         Command::Agents { windows } => agents::agents(&at, windows),
+        Command::Budget { run, prices } => budget::budget(&at, run.as_deref(), prices),
         Command::Doctor => doctor::doctor(&at),
         Command::Config { what } => config::config(&at, &what),
         Command::Demo(demo) => demo::demo(&at, &demo),

@@ -8,14 +8,15 @@ use segue_machine::{Event, Phase, RunSpec, View};
 use super::args::Resume;
 use super::failure::Failure;
 use super::open::{self, Place};
-use super::run::{drive, known_circuits, warn};
+use super::run::{drive, known_circuits, refuse_unkept, warn};
 use super::way_back;
+use crate::budget::{self, DayBook};
 use crate::config::{Flags, Settings};
 use crate::driver::{Book, Driver, Face, Look};
 use crate::git::Repo;
-use crate::history;
 use crate::process::lock::Lock;
 use crate::process::{self, tree};
+use crate::{clock, history};
 
 /// Takes a run up again and returns the exit code.
 pub(super) fn resume(at: &Place, args: &Resume) -> Result<u8, Failure> {
@@ -53,7 +54,7 @@ pub(super) fn resume_with(
         None
     };
     warn(&settings);
-    let verified = spec.require_verified;
+    let (verified, workdir) = (spec.require_verified, spec.workdir.clone());
     let place = open::workplace(store, &row.id, repo, &settings)?;
     tree::adopt()?;
     let orphans = end_orphans(&row.id, machine.view());
@@ -63,7 +64,14 @@ pub(super) fn resume_with(
     let (spec, same_session) = (changed.map(Box::new), args.same_session);
     let (now, circuits) = (args.now, known_circuits(&settings));
     let first = Event::RunResumed { orphans, spec, same_session, at: back, now, circuits };
-    let outcome = drive(move || Driver::new(place, settings.everyone(), machine, book, face), first)?;
+    let day = DayBook::open(&row.id, &workdir, &settings, &past, clock::now());
+    refuse_unkept(&settings, day.as_ref())?;
+    let day = day.map(|day| day.knows(machine.view()));
+    let make = move || {
+        Ok(Driver::new(place, settings.everyone(), machine, book, face)?
+            .with_budget(day, settings.budget.prices))
+    };
+    let outcome = drive(make, first)?;
     drop(lock);
     Ok(outcome.exit_code(verified))
 }
@@ -112,6 +120,9 @@ fn settings(at: &Place, args: &Resume, spec: &RunSpec) -> Result<Settings, Failu
         deadline: args.deadline.clone(),
         max_restarts: args.max_restarts.clone(),
         max_cost: args.max_cost.clone(),
+        max_tokens: args.max_tokens.clone(),
+        max_sessions: args.max_sessions.clone(),
+        allow_unknown_cost: args.allow_unknown_cost,
         permissions: args.permissions.clone(),
         no_git: !spec.git.enabled,
         no_wait: args.no_wait,
@@ -121,7 +132,7 @@ fn settings(at: &Place, args: &Resume, spec: &RunSpec) -> Result<Settings, Failu
     at.settings(&flags)
 }
 
-// The run keeps the rules that it began with, but for what was asked for now.
+// The run keeps the rules that it began with, but for what was asked for now. A day's budget is no rule of the run.
 fn changed_spec(args: &Resume, spec: &RunSpec, settings: &Settings) -> Option<RunSpec> {
     let mut changed = spec.clone();
     if args.agent.is_some() {
@@ -145,5 +156,13 @@ fn changed_spec(args: &Resume, spec: &RunSpec, settings: &Settings) -> Option<Ru
     if args.max_cost.is_some() {
         changed.limits.cost_musd = settings.limits.cost_musd;
     }
+    if args.max_tokens.is_some() {
+        changed.limits.tokens = settings.limits.tokens;
+    }
+    if args.max_sessions.is_some() {
+        changed.limits.sessions = settings.limits.sessions;
+    }
+    let today = changed.budget.today.take();
+    changed.budget = segue_machine::BudgetSpec { today, ..budget::spec(settings) };
     (changed != *spec).then_some(changed)
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 use segue_agents::windows;
 use segue_journal::{Journal, RunRow};
 use segue_machine::{
-    Circuit, CommitMode, Event, GitSpec, NextSpec, Outcome, Run as Machine, RunSpec, Task, WaitRules,
+    BudgetSpec, Circuit, CommitMode, Event, GitSpec, NextSpec, Outcome, Run as Machine, RunSpec, Task,
+    WaitRules,
 };
 use segue_plans::read_task;
 
@@ -16,6 +17,7 @@ use super::open::{self, Place};
 use super::out;
 use super::resume::end_orphans;
 use super::way_back;
+use crate::budget::{self, DayBook};
 use crate::checkpoint::{Document, prune_quietly};
 use crate::config::Settings;
 use crate::driver::{self, Book, Driver, Face, Look};
@@ -70,6 +72,9 @@ pub(super) fn start(
         clock::now(),
     );
     let mut spec = spec(settings, task, place.repo.as_ref(), place.store.workdir());
+    let day = DayBook::open(&run, &spec.workdir, settings, &[], clock::now());
+    spec.budget = BudgetSpec { today: day.as_ref().map(DayBook::look), ..budget::spec(settings) };
+    refuse_unkept(settings, day.as_ref())?;
     spec.from = from.map(|document| way_back::adopt(document, &place)).transpose()?;
     let clean = clean::spec(&place.redactor, &spec);
     place.private = Private::between(&spec, &clean);
@@ -88,9 +93,23 @@ pub(super) fn start(
     let face = Face::new(look, &run);
     let book = Book::new(journal, &run, 0);
     let first = Event::RunStarted { spec: Box::new(spec) };
-    let outcome =
-        drive(move || Driver::new(place, settings.everyone(), Machine::default(), book, face), first)?;
+    let prices = settings.budget.prices.clone();
+    let make = move || {
+        let driver = Driver::new(place, settings.everyone(), Machine::default(), book, face)?;
+        Ok(driver.with_budget(day, prices))
+    };
+    let outcome = drive(make, first)?;
     Ok((run, outcome.exit_code(verified)))
+}
+
+/// A limit of the day without a book of the day would be no limit.
+pub(super) fn refuse_unkept(settings: &Settings, day: Option<&DayBook>) -> Result<(), Failure> {
+    if settings.budget.day.any() && day.is_none() && !settings.budget.unkept {
+        return Err(Failure::usage(
+            "[budget.day] sets a limit, but there is no place to keep the day's book: set HOME or XDG_STATE_HOME",
+        ));
+    }
+    Ok(())
 }
 
 // Whoever holds the lock knows that every other run here is dead; an agent of theirs must not work beside ours.
@@ -191,6 +210,7 @@ fn spec(settings: &Settings, task: Task, repo: Option<&Repo>, workdir: &Path) ->
         wait: WaitRules { utc_offset_s: clock::utc_offset_s(), ..settings.wait.clone() },
         circuits: known_circuits(settings),
         next: next(settings),
+        budget: BudgetSpec::default(),
     }
 }
 

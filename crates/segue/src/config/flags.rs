@@ -51,6 +51,12 @@ pub(crate) struct Flags {
     pub(crate) allow_dirty: bool,
     /// `--no-wait`
     pub(crate) no_wait: bool,
+    /// `--max-tokens TOKENS`
+    pub(crate) max_tokens: Option<String>,
+    /// `--max-sessions N`
+    pub(crate) max_sessions: Option<String>,
+    /// `--allow-unknown-cost`
+    pub(crate) allow_unknown_cost: bool,
 }
 
 impl Flags {
@@ -66,6 +72,10 @@ impl Flags {
         read.text("--window", "agent.*.window", self.window.as_ref());
         read.text("--max-restarts", "limits.max_restarts", self.max_restarts.as_ref());
         read.text("--max-cost", "limits.cost_usd", self.max_cost.as_ref());
+        read.text("--max-tokens", "limits.tokens", self.max_tokens.as_ref());
+        read.text("--max-sessions", "limits.sessions", self.max_sessions.as_ref());
+        let allowed = self.allow_unknown_cost;
+        read.when(allowed, "--allow-unknown-cost", "budget.allow_unknown_cost", true);
         read.text("--deadline", "limits.deadline", self.deadline.as_ref());
         read.text("--idle-timeout", "limits.idle_timeout", self.idle_timeout.as_ref());
         read.text("--permissions", "agent.*.permissions", self.permissions.as_ref());

@@ -48,6 +48,8 @@ pub(crate) enum Kind {
     Duration,
     /// Dollars, above 0.
     Money,
+    /// Dollars per million tokens; 0 is free.
+    Price,
     /// What may run without asking.
     Permissions,
     /// `[[stage]]` tables.
@@ -243,6 +245,23 @@ pub(crate) const KEYS: &[Key] = &[
         "who looks before a run is called done: a helper session of [roles.verifier] too, or the gates alone",
     ),
     key("prompts.*", Kind::Text, "the file of a prompt template: task, continuation, checkpoint and others"),
+    lifted(env(key("limits.sessions", Kind::Count(1), "sessions that may be started"), "SEGUE_MAX_SESSIONS")),
+    lifted(key("budget.day.cost_usd", Kind::Money, "dollars for all runs of a day together")),
+    lifted(key("budget.day.tokens", Kind::Tokens, "tokens sent and received by all runs of a day together")),
+    lifted(key("budget.day.sessions", Kind::Count(1), "sessions that all runs of a day may start together")),
+    lifted(key("budget.day.wall", Kind::Duration, "wall time of all runs of a day, added up")),
+    key(
+        "budget.allow_unknown_cost",
+        Kind::Bool,
+        "run although a cost limit cannot be enforced, because the model's price is not known",
+    ),
+    key("agent.*.max_cost", Kind::Money, "dollars that this agent may spend in a run; another one goes on"),
+    key("prices.*.input", Kind::Price, "dollars per million tokens of fresh input, by the model's name"),
+    key("prices.*.cache_read", Kind::Price, "the same for input read from a cache; else as fresh"),
+    key("prices.*.cache_write", Kind::Price, "the same for input written to a cache; else as fresh"),
+    key("prices.*.cache_write_1h", Kind::Price, "the same where the cache keeps it for an hour"),
+    key("prices.*.output", Kind::Price, "dollars per million tokens of output"),
+    key("prices.*.date", Kind::Text, "the day on which you looked the price up"),
 ];
 
 impl Key {

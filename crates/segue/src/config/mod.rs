@@ -12,6 +12,7 @@ pub(crate) mod settings;
 pub(crate) mod value;
 
 mod agents;
+mod budget;
 mod defaults;
 mod env;
 mod file;
@@ -29,6 +30,7 @@ mod config_tests;
 #[cfg(test)]
 mod file_tests;
 
+pub(crate) use budget::{configured_prices as prices, day as day_limits};
 pub(crate) use builtin::KNOWN as KNOWN_AGENTS;
 pub(crate) use flags::Flags;
 pub(crate) use key::KEYS;
@@ -36,6 +38,6 @@ pub(crate) use layers::Layers;
 pub(crate) use paths::path_fault;
 pub(crate) use problem::ConfigErrors;
 pub(crate) use resolve::{forms, resolve, retention};
-pub(crate) use settings::{AgentKind, AgentSettings, Forms, PromptBy, Retention, Settings};
+pub(crate) use settings::{AgentKind, AgentSettings, BudgetSettings, Forms, PromptBy, Retention, Settings};
 pub(crate) use show::{show, to_json};
 pub(crate) use value::Permissions;

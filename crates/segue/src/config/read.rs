@@ -98,7 +98,7 @@ fn from_toml(kind: Kind, raw: &DeValue<'_>) -> Result<Option<Value>, String> {
             Some(word) => permission_word(word),
             None => texts(raw, true).map(|kinds| Value::Permissions(Permissions::Allow(kinds))),
         },
-        Kind::Tokens | Kind::Percent | Kind::Duration | Kind::Money => match raw {
+        Kind::Tokens | Kind::Percent | Kind::Duration | Kind::Money | Kind::Price => match raw {
             DeValue::String(text) => return from_text(kind, text),
             DeValue::Integer(number) => match integer(number) {
                 Some(number) => return from_text(kind, &number.to_string()),
@@ -140,6 +140,7 @@ fn from_text(kind: Kind, text: &str) -> Result<Option<Value>, String> {
         Kind::Tokens => scalar::tokens(trimmed).map(Value::Tokens),
         Kind::Duration => scalar::millis(trimmed).map(Value::Millis),
         Kind::Money => scalar::musd(trimmed).map(Value::Money),
+        Kind::Price => scalar::price(trimmed).map(Value::Price),
         Kind::Percent => match scalar::percent(trimmed) {
             Some(Err(bad)) => return Err(bad.to_string()),
             Some(Ok(percent)) => Some(Value::Percent(percent)),
@@ -197,6 +198,7 @@ fn expected(kind: Kind) -> String {
         Kind::Percent => "a percentage".to_owned(),
         Kind::Duration => "a duration above 0".to_owned(),
         Kind::Money => "an amount of dollars above 0".to_owned(),
+        Kind::Price => "dollars per million tokens, 0 or more".to_owned(),
         Kind::Permissions => "\"deny\", \"bypass\" or a list of tool kinds".to_owned(),
         Kind::Stages => "[[stage]] tables (two brackets)".to_owned(),
         Kind::Gates => "[[gate]] tables (two brackets)".to_owned(),
@@ -217,6 +219,7 @@ fn example(kind: Kind) -> (&'static str, &'static str) {
         Kind::Percent => ("90", "90"),
         Kind::Duration => ("\"10m\"", "10m, 1h30m, or 90 for 90 seconds"),
         Kind::Money => ("\"5.50\"", "5.50"),
+        Kind::Price => ("3.0", "3.0"),
         Kind::Permissions => ("[\"read\", \"edit\"]", "bypass, or allow=read,edit"),
         Kind::Stages => ("[{ at = \"90%\", do = [\"restart\"] }]", ""),
         Kind::Gates => ("[{ name = \"tests\", run = \"cargo test\" }]", ""),

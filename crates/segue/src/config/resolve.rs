@@ -15,7 +15,7 @@ use crate::config::settings::{
     AgentSettings, CheckpointSettings, Forms, GitSettings, RedactSettings, Retention, Role, Settings,
 };
 use crate::config::value::Value;
-use crate::config::{agents, policy};
+use crate::config::{agents, budget, policy};
 
 /// The settings that the layers add up to.
 ///
@@ -33,6 +33,7 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Settings, ConfigErrors> {
     };
     let verifiers = verifiers(layers, &roles, &agents);
     check_paths(layers, &mut problems);
+    let budget = budget::resolve(layers, &mut problems);
     ConfigErrors::check(problems)?;
     let max_chars = policy.max_chars;
     Ok(Settings {
@@ -68,6 +69,7 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Settings, ConfigErrors> {
         verifiers,
         roles,
         prompts: prompts(layers),
+        budget,
         warnings,
     })
 }
@@ -103,10 +105,7 @@ fn limits(layers: &Layers) -> Limits {
             base.max_handoffs_without_progress,
         ),
         gate_rounds: number("limits.gate_rounds", base.gate_rounds),
-        cost_musd: match layers.get("limits.cost_usd").map(|entry| &entry.value) {
-            Some(Value::Money(musd)) => Some(*musd),
-            _ => None,
-        },
+        cost_musd: money(layers.get("limits.cost_usd")),
         tokens: tokens(layers.get("limits.tokens")),
         idle_ms: time("limits.idle_timeout", base.idle_ms),
         tool_ms: time("limits.tool_timeout", base.tool_ms),
@@ -116,6 +115,7 @@ fn limits(layers: &Layers) -> Limits {
         permission_ms: time("limits.permission_timeout", base.permission_ms),
         retry_ms: time("limits.retry_timeout", base.retry_ms),
         ask_timeout_ms: time("checkpoint.ask_timeout", base.ask_timeout_ms),
+        sessions: count(layers.get("limits.sessions")),
         ..base
     }
 }
@@ -261,7 +261,7 @@ fn prompts(layers: &Layers) -> BTreeMap<String, String> {
 }
 
 /// Each name in `[section.NAME]`, with its first entry.
-fn names_in<'a>(values: &'a Values, section: &str) -> BTreeMap<&'a str, &'a Entry> {
+pub(crate) fn names_in<'a>(values: &'a Values, section: &str) -> BTreeMap<&'a str, &'a Entry> {
     let mut names = BTreeMap::new();
     for (path, entry) in values {
         if let [first, name, ..] = path.parts()
@@ -310,13 +310,23 @@ pub(crate) fn tokens(entry: Option<&Entry>) -> Option<u64> {
     }
 }
 
-fn millis(entry: Option<&Entry>) -> Option<u64> {
+/// The money of an entry.
+pub(crate) fn money(entry: Option<&Entry>) -> Option<u64> {
+    match entry.map(|e| &e.value) {
+        Some(Value::Money(musd)) => Some(*musd),
+        _ => None,
+    }
+}
+
+/// The duration of an entry.
+pub(crate) fn millis(entry: Option<&Entry>) -> Option<u64> {
     match entry.map(|e| &e.value) {
         Some(Value::Millis(millis)) => Some(*millis),
         _ => None,
     }
 }
 
-fn yes(entry: Option<&Entry>) -> bool {
+/// Whether an entry says yes.
+pub(crate) fn yes(entry: Option<&Entry>) -> bool {
     matches!(entry.map(|e| &e.value), Some(Value::Bool(true)))
 }

@@ -47,6 +47,11 @@ pub(crate) fn millis_text(mut millis: u64) -> String {
 
 /// Money in millionths of a dollar: `5`, `5.50`, `$5`. Never 0.
 pub(crate) fn musd(text: &str) -> Option<u64> {
+    price(text).filter(|m| *m > 0)
+}
+
+/// The same where nothing is an amount too.
+pub(crate) fn price(text: &str) -> Option<u64> {
     let text = text.trim();
     let text = text.strip_prefix('$').unwrap_or(text);
     let (whole, cents) = text.split_once('.').unwrap_or((text, "0"));
@@ -56,7 +61,7 @@ pub(crate) fn musd(text: &str) -> Option<u64> {
     }
     let whole: u64 = whole.parse().ok().filter(|w| *w <= MOST_DOLLARS)?;
     let cents: u64 = format!("{cents:0<6}").parse().ok()?;
-    Some(whole * 1_000_000 + cents).filter(|m| *m > 0)
+    Some(whole * 1_000_000 + cents)
 }
 
 /// The money as [`musd`] reads it.

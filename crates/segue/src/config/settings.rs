@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use segue_machine::ledger::Memory;
 use segue_machine::policy::Policy;
-use segue_machine::{AgentSpec, CommitMode, GateSpec, Limits, RoleSpec, WaitRules};
+use segue_machine::{AgentSpec, CommitMode, DayLimits, GateSpec, Limits, Price, RoleSpec, WaitRules};
 
 use crate::config::problem::Problem;
 use crate::config::value::Permissions;
@@ -44,6 +44,8 @@ pub(crate) struct Settings {
     pub(crate) roles: BTreeMap<String, Role>,
     /// Files of prompt templates, by name.
     pub(crate) prompts: BTreeMap<String, String>,
+    /// What may be spent beside the limits.
+    pub(crate) budget: BudgetSettings,
     /// What is worth saying although it stops nothing.
     pub(crate) warnings: Vec<Problem>,
 }
@@ -58,6 +60,28 @@ impl Settings {
             }
         }
         all
+    }
+}
+
+/// What may be spent beside the limits of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct BudgetSettings {
+    /// What all runs of a day may spend together.
+    pub(crate) day: DayLimits,
+    /// Nothing is spent really: no book is kept, and no limit of the day holds.
+    pub(crate) unkept: bool,
+    /// A cost limit that cannot be enforced is no reason to refuse.
+    pub(crate) allow_unknown_cost: bool,
+    /// Money that an agent may spend in a run, by name, in millionths of a dollar.
+    pub(crate) agents: BTreeMap<String, u64>,
+    /// What models cost, by name.
+    pub(crate) prices: BTreeMap<String, Price>,
+}
+
+impl BudgetSettings {
+    /// For a run whose agent is a stand-in or talks to one.
+    pub(crate) fn of_rehearsal() -> Self {
+        Self { unkept: true, allow_unknown_cost: true, ..Self::default() }
     }
 }
 

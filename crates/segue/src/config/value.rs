@@ -31,6 +31,8 @@ pub(crate) enum Value {
     Millis(u64),
     /// Money in millionths of a dollar.
     Money(u64),
+    /// Millionths of a dollar per million tokens.
+    Price(u64),
     /// What may run without asking.
     Permissions(Permissions),
     /// Stages.
@@ -81,7 +83,12 @@ impl Value {
                     json!({ "name": g.name, "run": g.run, "timeout": timeout, "manual": g.manual })
                 })
                 .collect(),
-            Self::Text(_) | Self::Secret(_) | Self::Millis(_) | Self::Money(_) | Self::Permissions(_) => {
+            Self::Text(_)
+            | Self::Secret(_)
+            | Self::Millis(_)
+            | Self::Money(_)
+            | Self::Price(_)
+            | Self::Permissions(_) => {
                 json!(self.to_string())
             }
         }
@@ -100,7 +107,7 @@ impl fmt::Display for Value {
             Self::Tokens(tokens) => tokens.fmt(f),
             Self::Percent(percent) => Percent::from_f64(*percent).fmt(f),
             Self::Millis(millis) => f.write_str(&scalar::millis_text(*millis)),
-            Self::Money(musd) => f.write_str(&scalar::musd_text(*musd)),
+            Self::Money(musd) | Self::Price(musd) => f.write_str(&scalar::musd_text(*musd)),
             Self::Permissions(Permissions::Deny) => f.write_str("deny"),
             Self::Permissions(Permissions::Bypass) => f.write_str("bypass"),
             Self::Permissions(Permissions::Allow(kinds)) => write!(f, "allow {}", kinds.join(", ")),

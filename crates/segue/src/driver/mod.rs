@@ -5,6 +5,7 @@
 mod book;
 mod child;
 mod circuits;
+mod day;
 mod effects;
 mod face;
 mod gemini_home;
@@ -35,6 +36,7 @@ pub(crate) use face::{Face, Look, width as screen_width};
 pub(crate) use socket::{Message, send as say_to_run};
 
 use child::News;
+use day::Purse;
 use keyboard::Keyboard;
 use session::Live;
 use socket::Listener;
@@ -96,6 +98,7 @@ pub(crate) struct Driver {
     keyboard: Keyboard,
     /// This program, for hooks and bridges. Asked for once: an update in the middle of a run takes the name away.
     program: Option<PathBuf>,
+    purse: Purse,
 }
 
 impl Driver {
@@ -126,6 +129,7 @@ impl Driver {
             gates: None,
             outcome: None,
             keyboard: Keyboard::default(),
+            purse: Purse::default(),
             program: std::env::current_exe().ok(),
             crash: std::env::var("SEGUE_CRASH_AFTER").ok().and_then(|v| v.parse().ok()),
         })
@@ -136,6 +140,7 @@ impl Driver {
         self.queue.push_back(first);
         let ended = self.turn().await;
         self.face.clear();
+        self.write_day();
         if ended.is_err() {
             self.abandon().await;
         }
@@ -173,6 +178,7 @@ impl Driver {
                 Some(input) = self.inbox.recv() => self.input(input),
                 () = self.keyboard.enter() => self.queue.push_back(Event::TryAsked),
                 () = tokio::time::sleep(TICK), if self.counts_down() => self.tick(),
+                () = tokio::time::sleep(day::LOOK_AT_DAY), if self.watches_day() => self.write_day(),
                 () = tokio::time::sleep(LOOK), if self.live.as_ref().is_some_and(Live::tails) => self.read_along(),
             }
         }
@@ -209,6 +215,8 @@ impl Driver {
         for effect in effects {
             self.carry_out(effect, record.seq);
         }
+        let (call, now) = day::due(&record.event);
+        self.keep_day(call, now);
         Ok(())
     }
 

@@ -242,11 +242,12 @@ impl Driver {
                 process.input = closed;
             }
         }
-        let spec = &live.agent.spec;
-        for event in &mut io.events {
-            windows::fill(event, spec.window, spec.model.as_deref());
+        let (window, model) = (live.agent.spec.window, live.agent.spec.model.clone());
+        for mut event in io.events {
+            windows::fill(&mut event, window, model.as_deref());
+            self.queue.extend(self.priced(n, &event, model.as_deref()));
+            self.queue.push_back(Event::Agent { session: n, event });
         }
-        self.queue.extend(io.events.into_iter().map(|event| Event::Agent { session: n, event }));
     }
 
     /// Takes in what the agent has written beside its output.

@@ -6,6 +6,8 @@ mod bad_input;
 #[cfg(test)]
 mod bridge;
 #[cfg(test)]
+mod budget;
+#[cfg(test)]
 mod checkpoint_forms;
 #[cfg(test)]
 mod checkpoint_life;

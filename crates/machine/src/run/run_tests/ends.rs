@@ -185,9 +185,9 @@ fn a_passing_failure_is_followed_by_the_same_agent() {
 fn the_cost_limit_holds_over_all_sessions() {
     let mut scene = Scenario::new("seamless").spec(|s| s.limits.cost_musd = Some(2_000_000)).start();
     let costs = |cost| Reading { session_cost_musd: Some(cost), ..Reading::exact(41_000, 0, 0, 0) };
-    scene.usage(40_000).says(AgentEvent::UsageRead(costs(1_200_000))).crashes().usage(40_000);
+    scene.usage(40_000).says(AgentEvent::UsageRead(costs(900_000))).crashes().usage(40_000);
     assert!(!scene.is_over());
-    scene.says(AgentEvent::UsageRead(costs(800_000)));
+    scene.says(AgentEvent::UsageRead(costs(1_100_000)));
     assert_eq!((scene.limits(), scene.exit_code()), (vec![Limit::Cost], 4));
     assert!(scene.outcome().reason.contains("$2.00"));
 }

@@ -10,7 +10,7 @@ use crate::claims::Judged;
 use crate::policy::preset;
 use crate::{
     AgentEvent, AgentSpec, Asked, Capabilities, CheckpointBy, Claims, CommitMode, Effect, Event, GateResult,
-    GateSpec, GateWhen, GitSpec, Millis, Reading, Record, Run, RunSpec, StopHow, Task, Timer, TurnEnd,
+    GateSpec, GateWhen, GitSpec, Millis, Price, Reading, Record, Run, RunSpec, StopHow, Task, Timer, TurnEnd,
     WorkState,
 };
 
@@ -60,6 +60,8 @@ pub(super) struct Scenario {
     cpu: Option<(u64, u64)>,
     looked: Millis,
     gone: bool,
+    /// What is told about the price of each session's model before it is ready; nothing when `None`.
+    pub(super) price: Option<Option<Price>>,
 }
 
 /// A name for each effect, for holding it back.
@@ -113,6 +115,7 @@ impl Scenario {
             wait: Default::default(),
             circuits: Vec::new(),
             next: Default::default(),
+            budget: Default::default(),
         };
         Self {
             run: Run::default(),
@@ -136,6 +139,7 @@ impl Scenario {
             cpu: None,
             looked: START,
             gone: false,
+            price: None,
         }
     }
 
@@ -445,6 +449,10 @@ impl Scenario {
         if birth == Birth::ExitsFirst {
             self.take_in(Event::SessionExited { session, exit: Some(127), orphans: 0 });
         } else if birth == Birth::Ready {
+            if let Some(price) = self.price.clone() {
+                let model = Some("m".to_owned());
+                self.take_in(Event::ModelPriced { session, model, price });
+            }
             let conversation = format!("conversation-{session}");
             let event =
                 AgentEvent::Ready { conversation, model: None, window: None, ceiling: None, can: self.can };

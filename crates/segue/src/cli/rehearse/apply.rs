@@ -7,7 +7,7 @@ use segue_machine::GateSpec;
 use segue_rehearsal::recipe::{self, Recipe, Setup};
 
 use crate::cli::failure::Failure;
-use crate::config::{AgentKind, AgentSettings, Permissions, PromptBy, Settings};
+use crate::config::{AgentKind, AgentSettings, BudgetSettings, Permissions, PromptBy, Settings};
 
 /// The name of the agent that needs no CLI.
 pub(super) const STAND_IN: &str = "scripted";
@@ -81,6 +81,7 @@ pub(super) fn settle(settings: &mut Settings, gate: &str, home: &Path) {
         vec![GateSpec { name: "check".to_owned(), run: gate.to_owned(), timeout_ms: 60_000, manual: false }];
     settings.git.enabled = true;
     settings.git.allow_dirty = true;
+    settings.budget = BudgetSettings::of_rehearsal();
     let limits = &mut settings.limits;
     let [idle, tool, ask, whole] = MOST_MS;
     limits.idle_ms = limits.idle_ms.min(idle);

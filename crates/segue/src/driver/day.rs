@@ -1,0 +1,89 @@
+//! The driver's hand in the day's book: what the run spends is written down as it goes, and what others spent comes in as
+//! an event. Nothing is decided here.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use segue_machine::{AgentEvent, Event, Price};
+
+use super::Driver;
+use crate::budget::DayBook;
+use crate::clock;
+
+/// How many calls may go unwritten where no limit of the day depends on them.
+const CALLS: u32 = 5;
+
+/// How often others' spending is looked at while this run is quiet and the day has a limit.
+pub(super) const LOOK_AT_DAY: Duration = Duration::from_secs(10);
+
+/// What the driver knows about spending.
+#[derive(Debug, Default)]
+pub(super) struct Purse {
+    book: Option<DayBook>,
+    prices: BTreeMap<String, Price>,
+    calls: u32,
+    complained: bool,
+}
+
+impl Driver {
+    /// Keeps the day's book, and prices models by the user's own list first.
+    pub(crate) fn with_budget(mut self, book: Option<DayBook>, prices: BTreeMap<String, Price>) -> Self {
+        let taken_up = self.machine.view().spec.is_some();
+        self.queue.extend(book.as_ref().filter(|_| taken_up).map(|book| Event::DaySpent(book.look())));
+        self.purse = Purse { book, prices, ..Purse::default() };
+        self
+    }
+
+    /// The price of the model of a session that is about to be ready.
+    pub(super) fn priced(&self, session: u32, event: &AgentEvent, chosen: Option<&str>) -> Option<Event> {
+        let AgentEvent::Ready { model, .. } = event else { return None };
+        let model = model.as_deref().or(chosen);
+        let price = model.and_then(|model| segue_agents::prices::find(model, &self.purse.prices));
+        Some(Event::ModelPriced { session, model: model.map(str::to_owned), price })
+    }
+
+    /// Writes the book when there is reason to.
+    pub(super) fn keep_day(&mut self, call: bool, now: bool) {
+        self.purse.calls += u32::from(call);
+        let every = if self.watches_day() { 1 } else { CALLS };
+        if now || self.purse.calls >= every {
+            self.write_day();
+        }
+    }
+
+    /// Whether others' spending can stop this run.
+    pub(super) fn watches_day(&self) -> bool {
+        let limited = self.machine.view().spec.as_ref().is_some_and(|spec| spec.budget.day.any());
+        limited && self.purse.book.is_some()
+    }
+
+    /// Writes the book, and takes in what others spent if that is news.
+    pub(super) fn write_day(&mut self) {
+        self.purse.calls = 0;
+        let Some(book) = self.purse.book.as_mut() else { return };
+        match book.write(self.machine.view(), clock::now()) {
+            Ok(told) => {
+                let known = self.machine.view().day.as_ref();
+                let timed = self.machine.view().spec.as_ref().is_some_and(|s| s.budget.day.wall_ms.is_some());
+                if timed || known != Some(&told) {
+                    self.queue.push_back(Event::DaySpent(told));
+                }
+            }
+            Err(error) if !self.purse.complained => {
+                self.purse.complained = true;
+                self.note(&format!("the day's budget cannot be kept: {error}"));
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// Whether an event is a call's usage, and whether it is a moment to write at once.
+pub(super) fn due(event: &Event) -> (bool, bool) {
+    let call = matches!(event, Event::Agent { event: AgentEvent::UsageRead(_), .. });
+    let now = matches!(
+        event,
+        Event::SessionExited { .. } | Event::SessionSpawned { .. } | Event::RunResumed { .. }
+    );
+    (call, now)
+}
