@@ -58,6 +58,7 @@ pub(crate) fn opening() -> Vec<Event> {
         circuits: Vec::new(),
         next: segue_machine::NextSpec { verifiers: vec![agent("v")], ..Default::default() },
         budget: Default::default(),
+        growth: None,
     };
     vec![
         Event::RunStarted { spec: Box::new(spec) },

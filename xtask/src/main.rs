@@ -1,9 +1,10 @@
-//! What contributors run: `cargo xtask test`, `agents`, `bench`, `faults`, `fuzz`, `gen`.
+//! What contributors run: `cargo xtask test`, `agents`, `bench`, `faults`, `forecast`, `fuzz`, `gen`.
 
 mod agents;
 mod bench;
 mod edges;
 mod faults;
+mod forecast;
 mod fuzz;
 mod generate;
 mod shell;
@@ -22,6 +23,7 @@ const HELP: &str = "cargo xtask COMMAND
   bench          what segue costs, as a table
   faults         everything that can go wrong at a provider, on every agent, as a table for the docs;
                  [--agent A,B] [--fault F,G] [--when W] choose a part of it
+  forecast       how good the forecast of a window's growth is, as a table for the docs
   fuzz [TARGET] [--seconds N]
                  every decoder with bytes that nobody wrote, 60 seconds each
   gen [--check]  write docs/schema and docs/reference, or say that they are out of date
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         ["agents"] => agents::agents(),
         ["bench"] => bench::bench(),
         ["faults", words @ ..] => faults::faults(words),
+        ["forecast"] => forecast::forecast(),
         ["fuzz", rest @ ..] => fuzz::fuzz(rest),
         ["gen"] => generate::generate(false),
         ["gen", "--check"] => generate::generate(true),

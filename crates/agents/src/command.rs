@@ -34,7 +34,7 @@ impl Adapter for Command {
             model: None,
             window: None,
             ceiling: None,
-            can: Capabilities { ask: false, follow_up: false, usage: false },
+            can: Capabilities { ask: false, follow_up: false, usage: false, brake: false, tell: false },
         });
     }
 

@@ -390,6 +390,17 @@ pub struct Capabilities {
     pub follow_up: bool,
     /// It is expected to report usage while a turn runs.
     pub usage: bool,
+    /// It asks before a call that follows tool results, and can be stopped there.
+    #[serde(default)]
+    pub brake: bool,
+    /// It can be told something while it works, without being disturbed.
+    #[serde(default = "could_always")]
+    pub tell: bool,
+}
+
+// Runs from before this was asked told every agent.
+fn could_always() -> bool {
+    true
 }
 
 /// Who wrote a checkpoint.

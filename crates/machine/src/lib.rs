@@ -5,6 +5,7 @@
 
 pub mod checkpoint;
 pub mod claims;
+pub mod forecast;
 pub mod gauge;
 pub mod ledger;
 pub mod parts;
@@ -34,8 +35,8 @@ pub use event::{
 pub use limits::{Limit, Limits};
 pub use price::{LongPrompt, Price, Rates};
 pub use run::{
-    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Life, Note, OwnRetry, Phase, Run, SessionView,
-    State, ToolDone, Totals, View, Waiting,
+    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Life, Note, Outlook, OwnRetry, Phase, Run,
+    SessionView, State, ToolDone, Totals, View, Waiting,
 };
 pub use spec::{AgentSpec, CommitMode, GateSpec, GitSpec, NextSpec, RoleSpec, RunSpec, Task};
 pub use usage::{Reading, Scope, Source};

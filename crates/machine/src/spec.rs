@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::forecast::Growth;
 use crate::ledger::Memory;
 use crate::policy::Policy;
 use crate::{BudgetSpec, CheckpointRef, Circuit, Limits, Millis, WaitRules};
@@ -150,6 +151,9 @@ pub struct RunSpec {
     /// What bounds its spending beside the limits.
     #[serde(default)]
     pub budget: BudgetSpec,
+    /// What calls added in earlier sessions of this repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Growth>,
 }
 
 /// What is known for choosing who goes on.

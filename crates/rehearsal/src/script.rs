@@ -29,6 +29,8 @@ pub struct Script {
     pub compact_at_percent: Option<u32>,
     /// It asks for permission before each tool.
     pub permissions: bool,
+    /// It takes notes while it works.
+    pub notes: bool,
     /// It goes on with its turn, and does not exit, when its input ends.
     pub ignore_eof: bool,
     /// What it adds to its checkpoint, by session; one string of Markdown each.
@@ -71,6 +73,7 @@ impl Default for Script {
             checkpoint: CheckpointHabit::Answer,
             compact_at_percent: None,
             permissions: false,
+            notes: false,
             ignore_eof: false,
             remarks: Vec::new(),
             last_words: Vec::new(),

@@ -16,6 +16,7 @@ enum Line {
     Session(String),
     Call(u64),
     Overflow(u64),
+    Told(String),
 }
 
 impl StepLog {
@@ -95,6 +96,14 @@ impl StepLog {
             .collect()
     }
 
+    /// What the agent was told while it worked, in order.
+    pub fn told(&self) -> Vec<&str> {
+        self.lines
+            .iter()
+            .filter_map(|l| if let Line::Told(text) = l { Some(text.as_str()) } else { None })
+            .collect()
+    }
+
     fn ends(&self) -> impl Iterator<Item = u32> {
         self.lines.iter().filter_map(|l| if let Line::End { step, .. } = l { Some(*step) } else { None })
     }
@@ -109,6 +118,7 @@ fn line(text: &str) -> Option<Line> {
         "end" => Some(Line::End { step: first.parse().ok()?, pid: words.next()?.parse().ok()? }),
         "session" => Some(Line::Session(first.to_owned())),
         "call" => Some(Line::Call(first.parse().ok()?)),
+        "told" => Some(Line::Told(text.trim_start().strip_prefix("told ")?.to_owned())),
         "overflow" => Some(Line::Overflow(first.parse().ok()?)),
         _ => None,
     }

@@ -2,8 +2,9 @@
 //! presets have are left out elsewhere. Names here are a public promise: add, do not rename.
 
 use schemars::JsonSchema;
+use segue_machine::forecast::Basis;
 use segue_machine::{
-    AgentFailure, CheckpointBy, Claims, Considered, Depth, EndReason, GateWhen, HandoffKind, Limit,
+    AgentFailure, CheckpointBy, Claims, Considered, Depth, EndReason, GateWhen, HandoffKind, Limit, Outlook,
     SessionReason, Source, Verdict,
 };
 use serde::{Deserialize, Serialize};
@@ -68,9 +69,65 @@ pub struct GaugeRead {
     /// Tool calls of the session so far.
     #[serde(default)]
     pub tools: u32,
+    /// When the window will be full; null while there is no forecast.
+    #[serde(default)]
+    pub forecast: Option<ForecastFields>,
     /// The same as `percent`, by the name that users of the `loop` preset know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage_pct: Option<f64>,
+}
+
+/// When a window will be full, as its session goes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ForecastFields {
+    /// Model calls until the ceiling.
+    pub calls_left: CallsLeft,
+    /// Time until then at the session's own pace.
+    pub ms_left: Option<u64>,
+    /// What it rests on.
+    pub basis: ForecastBasis,
+    /// Model calls of this session that it rests on.
+    pub session_calls: u64,
+    /// Model calls of earlier sessions in this repository that it rests on; 0 while there are too few.
+    pub repository_calls: u64,
+}
+
+/// A number of calls as a range: eight times in ten it lies in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CallsLeft {
+    /// Seldom fewer.
+    pub low: u32,
+    /// The best guess.
+    pub middle: u32,
+    /// Seldom more.
+    pub high: u32,
+}
+
+/// What a forecast rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ForecastBasis {
+    /// This session, and measured sessions of others.
+    Session,
+    /// This session, and earlier ones in this repository.
+    Repository,
+}
+
+impl From<Outlook> for ForecastFields {
+    fn from(outlook: Outlook) -> Self {
+        let (basis, repository_calls) = match outlook.basis {
+            Basis::Session => (ForecastBasis::Session, 0),
+            Basis::Repository(calls) => (ForecastBasis::Repository, calls),
+        };
+        let calls = outlook.calls;
+        Self {
+            calls_left: CallsLeft { low: calls.low, middle: calls.middle, high: calls.high },
+            ms_left: outlook.left_ms,
+            basis,
+            session_calls: outlook.seen,
+            repository_calls,
+        }
+    }
 }
 
 /// The gauge passed a stage.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use segue_machine::forecast::Forecast;
 use segue_machine::gauge::{Gauge, Ratio};
 use segue_machine::policy::preset;
 use segue_machine::{
@@ -46,6 +47,7 @@ pub(crate) fn spec(policy: &str, text: &str) -> RunSpec {
         circuits: Vec::new(),
         next: Default::default(),
         budget: Default::default(),
+        growth: None,
     }
 }
 
@@ -64,6 +66,7 @@ pub(crate) fn session(n: u32, window: Option<u64>, ceiling: Option<u64>) -> Sess
         spent: Totals::default(),
         started_at: START,
         life: Life::default(),
+        forecast: Forecast::new(None),
     }
 }
 
@@ -122,6 +125,7 @@ pub(crate) fn unknown_gauge() -> GaugeRead {
         percent: None,
         source: Source::None,
         tools: 3,
+        forecast: None,
         usage_pct: None,
     }
 }

@@ -281,6 +281,7 @@ fn gauge_read(session: &SessionView, r#final: bool, view: &View) -> GaugeRead {
         percent,
         source: gauge.source(),
         tools: gauge.tools(),
+        forecast: session.outlook().map(Into::into),
         usage_pct: percent.filter(|_| policy(view) == "loop"),
     }
 }

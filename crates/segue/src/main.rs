@@ -12,6 +12,7 @@ mod gates;
 mod git;
 mod history;
 mod keep;
+mod learned;
 mod private;
 mod process;
 mod prompt;

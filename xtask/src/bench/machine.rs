@@ -153,5 +153,6 @@ fn spec() -> RunSpec {
         circuits: Vec::new(),
         next: Default::default(),
         budget: Default::default(),
+        growth: None,
     }
 }

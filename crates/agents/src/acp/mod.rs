@@ -76,7 +76,8 @@ pub struct Acp {
     has_brake: bool,
     /// The hook did.
     braked: bool,
-    note: Option<String>,
+    /// It takes notes while it works, by a message of segue's own.
+    takes_notes: bool,
     /// Calls whose own usage the agent told.
     metered: u64,
 }
@@ -103,7 +104,7 @@ impl Acp {
             cancel_sent: false,
             has_brake: false,
             braked: false,
-            note: None,
+            takes_notes: false,
             metered: 0,
         }
     }
@@ -122,10 +123,6 @@ impl Acp {
 
     fn prompt(&mut self, call: Call, text: &str, io: &mut Io) {
         self.mid_call = false;
-        let text = match self.note.take() {
-            Some(note) => format!("{note}\n\n{text}"),
-            None => text.to_owned(),
-        };
         let params = json!({
             "sessionId": self.conversation.as_deref().unwrap_or_default(),
             "prompt": [{ "type": "text", "text": text }],
@@ -242,6 +239,7 @@ impl Acp {
         if supersedes || joins {
             self.steer = Steer::Supersede;
         }
+        self.takes_notes = meta.and_then(|m| m.get("segue.dev/notes")).is_some_and(|v| v == true);
         match self.load.take().filter(|_| caps.load_session) {
             Some(conversation) => {
                 let params = json!({ "sessionId": conversation, "cwd": self.cwd, "mcpServers": [] });
@@ -275,7 +273,13 @@ impl Acp {
             model: self.model.clone(),
             window: None,
             ceiling: None,
-            can: Capabilities { ask: true, follow_up: true, usage: true },
+            can: Capabilities {
+                ask: true,
+                follow_up: true,
+                usage: true,
+                brake: self.has_brake,
+                tell: self.takes_notes,
+            },
         });
     }
 
@@ -406,7 +410,13 @@ impl Adapter for Acp {
         match act {
             Act::Prompt(text) => self.prompt(Call::Turn, &text, io),
             Act::Ask(text) => self.ask(text, io),
-            Act::Tell(text) => self.note = Some(text),
+            // The protocol has no way to say something to an agent at work; a second prompt would cancel the first.
+            Act::Tell(text) if self.takes_notes => {
+                let session = self.conversation.as_deref().unwrap_or_default();
+                let params = json!({ "sessionId": session, "text": text });
+                frame::notification("_segue.dev/note", &params, &mut io.write);
+            }
+            Act::Tell(_) => {}
             Act::Permission { request, allow } => self.answer(&request, allow, io),
             Act::Braked => self.braked = true,
             Act::Close => {

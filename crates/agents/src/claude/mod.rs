@@ -42,6 +42,8 @@ pub struct Claude {
     sent: VecDeque<Sent>,
     /// A request for a checkpoint that waits for a good moment.
     held: Option<String>,
+    /// Something to be told with the next tool's result.
+    note: Option<String>,
     call: Option<Call>,
     last_fill: Option<u64>,
     /// When a limit that turned a request down is over.
@@ -75,6 +77,7 @@ impl Claude {
             ready: false,
             sent: VecDeque::new(),
             held: None,
+            note: None,
             call: None,
             last_fill: None,
             rejected_until: None,
@@ -114,6 +117,14 @@ impl Claude {
         if let Some(text) = self.held.take_if(|_| !busy) {
             self.sent.push_back(Sent::Ask);
             self.message(&text, "now", io);
+        }
+    }
+
+    /// Sends a note while a tool runs: it arrives with the tool's result. At any other time it could become a turn of
+    /// its own.
+    fn send_note(&mut self, io: &mut Io) {
+        if let Some(text) = self.note.take_if(|_| !self.tools.is_empty()) {
+            self.message(&text, "next", io);
         }
     }
 
@@ -162,7 +173,13 @@ impl Claude {
             model: model.or_else(|| self.options.model.clone()),
             window,
             ceiling,
-            can: Capabilities { ask: true, follow_up: true, usage: true },
+            can: Capabilities {
+                ask: true,
+                follow_up: true,
+                usage: true,
+                brake: self.options.brake.is_some(),
+                tell: true,
+            },
         });
     }
 
@@ -241,7 +258,10 @@ impl Adapter for Claude {
                 self.held = Some(text);
                 self.send_held(io);
             }
-            Act::Tell(text) => self.message(&text, "next", io),
+            Act::Tell(text) => {
+                self.note = Some(text);
+                self.send_note(io);
+            }
             Act::Permission { request, allow } => self.permit(&request, allow, io),
             // Its own result line says so.
             Act::Braked => {}

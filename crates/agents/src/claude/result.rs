@@ -11,6 +11,7 @@ impl Claude {
         self.flush(io);
         self.call = None;
         self.tools.clear();
+        self.note = None;
         self.spent(line, io);
         let said = std::mem::take(&mut self.text);
         let Some(sent) = self.sent.pop_front() else { return self.send_held(io) };

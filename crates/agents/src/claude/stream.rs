@@ -100,6 +100,7 @@ impl Claude {
                 if self.tools.insert(id.to_owned(), title.clone()).is_none() {
                     self.flush(io);
                     io.events.push(AgentEvent::ToolStarted { tool: id.to_owned(), title });
+                    self.send_note(io);
                     io.events.extend(items(&block["input"]["todos"]));
                 }
             }

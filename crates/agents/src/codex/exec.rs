@@ -84,7 +84,7 @@ impl Adapter for CodexExec {
             model: self.model.clone(),
             window: None,
             ceiling: None,
-            can: Capabilities { ask: false, follow_up: false, usage: true },
+            can: Capabilities { ask: false, follow_up: false, usage: true, brake: false, tell: false },
         });
     }
 

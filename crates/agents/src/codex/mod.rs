@@ -172,7 +172,7 @@ impl Codex {
             model: result["model"].as_str().map(str::to_owned),
             window: None,
             ceiling: None,
-            can: Capabilities { ask: true, follow_up: true, usage: true },
+            can: Capabilities { ask: true, follow_up: true, usage: true, brake: false, tell: true },
         });
     }
 

@@ -203,7 +203,7 @@ impl OpenCode {
             model: self.model.clone(),
             window: limit.window,
             ceiling: limit.ceiling,
-            can: Capabilities { ask: true, follow_up: true, usage: true },
+            can: Capabilities { ask: true, follow_up: true, usage: true, brake: false, tell: true },
         });
     }
 

@@ -54,6 +54,8 @@ pub struct Gauge {
     doubted: Option<u64>,
     source: Source,
     pending_chars: u64,
+    /// The squares of the texts that they are made of, added up.
+    pending_squares: u128,
     added_since: bool,
     ratio: Ratio,
     calls: u32,
@@ -73,6 +75,7 @@ impl Gauge {
             doubted: None,
             source: Source::None,
             pending_chars: 0,
+            pending_squares: 0,
             added_since: false,
             ratio,
             calls: 0,
@@ -115,6 +118,7 @@ impl Gauge {
         self.doubted = None;
         self.source = reading.source;
         self.pending_chars = reading.chars_after;
+        self.pending_squares = square(reading.chars_after);
         self.added_since = reading.chars_after > 0;
         if same {
             return Taken::Again;
@@ -126,6 +130,7 @@ impl Gauge {
     /// Takes in text that the next call will carry.
     pub fn add(&mut self, chars: u64) {
         self.pending_chars = self.pending_chars.saturating_add(chars);
+        self.pending_squares = self.pending_squares.saturating_add(square(chars));
         self.added_since = true;
         if self.last.is_none() && self.window.is_some() {
             self.source = Source::Estimated;
@@ -142,6 +147,7 @@ impl Gauge {
         self.last = None;
         self.doubted = None;
         self.pending_chars = 0;
+        self.pending_squares = 0;
         self.source = Source::None;
     }
 
@@ -157,6 +163,20 @@ impl Gauge {
             Some(last) => Some(last.saturating_add(added)),
             None => (self.source == Source::Estimated).then(|| added.saturating_add(self.unseen())),
         }
+    }
+
+    /// Tokens that the next call can carry at most, with texts that the gauge does not know of, in characters. Text has
+    /// hardly ever less than 1.5 characters a token, and several texts are never all so dense.
+    pub fn at_most(&self, more: impl Iterator<Item = u64>) -> Option<u64> {
+        let (mut chars, mut squares) = (self.pending_chars, self.pending_squares);
+        for text in more {
+            chars = chars.saturating_add(text);
+            squares = squares.saturating_add(square(text));
+        }
+        let alike = u64::try_from(squares.isqrt()).unwrap_or(u64::MAX);
+        let denser = (alike / 3 * 2).saturating_sub(self.ratio.tokens(alike));
+        let known = self.projected()?.max(self.last.unwrap_or(0).saturating_add(self.ratio.tokens(chars)));
+        Some(known.saturating_add(denser))
     }
 
     /// The larger of the two: what stages are compared with.
@@ -238,6 +258,10 @@ impl Gauge {
     fn confirms_doubt(&self, fill: u64) -> bool {
         self.doubted.is_some_and(|before| fill.abs_diff(before) <= before / 5)
     }
+}
+
+fn square(chars: u64) -> u128 {
+    u128::from(chars) * u128::from(chars)
 }
 
 #[cfg(test)]

@@ -4,11 +4,13 @@
 
 pub mod preset;
 
+mod line;
 mod percent;
 mod stage;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use line::{Room, forecast_lines};
 pub use percent::Percent;
 pub use stage::{Action, At, BadStage, Stage};
 
@@ -21,6 +23,12 @@ pub struct Policy {
     pub stages: Vec<Stage>,
     /// The two lines that a `forecast` stage uses while there is no forecast.
     pub lines: Lines,
+    /// Which of the two a forecast moves; `None` in runs from before there was one, which decide as they did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moves: Option<Moves>,
+    /// The agent may be told how full its window is.
+    #[serde(default = "yes")]
+    pub tell: bool,
     /// Replacing was switched off by a threshold of 100 % or more: run on past the line.
     #[serde(default)]
     pub replacing_off: bool,
@@ -48,6 +56,25 @@ impl Default for Lines {
     fn default() -> Self {
         Self { soft: Percent::whole(70), hard: Percent::whole(88) }
     }
+}
+
+/// Which of the two lines a forecast moves. What somebody set stays where it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moves {
+    /// The soft line.
+    pub soft: bool,
+    /// The hard line.
+    pub hard: bool,
+}
+
+impl Default for Moves {
+    fn default() -> Self {
+        Self { soft: true, hard: true }
+    }
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A threshold that cannot be meant as written.
@@ -84,6 +111,9 @@ impl Policy {
         let replacing = self.stages.iter().filter(|s| s.replaces());
         let Some(from) = replacing.filter_map(|s| s.at.percent(self.lines)).next() else { return Ok(()) };
         self.lines = Lines { soft: self.lines.soft.scale(from, to), hard: self.lines.hard.scale(from, to) };
+        if let Some(moves) = self.moves.as_mut() {
+            moves.hard = false;
+        }
         for stage in &mut self.stages {
             if let At::Percent(at) = &mut stage.at {
                 *at = at.scale(from, to);

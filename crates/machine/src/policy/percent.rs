@@ -36,6 +36,11 @@ impl Percent {
         whole > 0 && u128::from(part) * 10_000 >= u128::from(self.0) * u128::from(whole)
     }
 
+    /// This share of `whole`, rounded down.
+    pub fn part_of(self, whole: u64) -> u64 {
+        u64::try_from(u128::from(whole) * u128::from(self.0) / 10_000).unwrap_or(u64::MAX)
+    }
+
     /// Hundredths of a percent.
     pub fn hundredths(self) -> u32 {
         self.0

@@ -1,6 +1,6 @@
 //! The named policies, as data.
 
-use crate::policy::{Action, At, Lines, Percent, Policy, Stage};
+use crate::policy::{Action, At, Lines, Moves, Percent, Policy, Stage};
 use crate::{CommitMode, Depth};
 
 /// A named policy with the limits and habits its users expect.
@@ -25,7 +25,7 @@ pub const NAMES: [&str; 7] = ["auto", "seamless", "observe", "loop", "staged", "
 pub fn find(name: &str) -> Option<Preset> {
     let preset = match name {
         "auto" => Preset {
-            policy: policy(name, vec![stage(At::Forecast, &[Action::Restart])]),
+            policy: policy(name, vec![stage(At::Forecast, &[Action::Tell, Action::Restart])]),
             ..plain("waits for a good moment between a soft and a hard line, then a fresh session")
         },
         "seamless" => Preset {
@@ -99,6 +99,8 @@ fn policy(name: &str, stages: Vec<Stage>) -> Policy {
         name: name.to_owned(),
         stages,
         lines: Lines::default(),
+        moves: Some(Moves::default()),
+        tell: true,
         replacing_off: false,
         max_chars: None,
         handoff_file: false,

@@ -19,12 +19,15 @@ impl Run {
             AgentEvent::UsageRead(reading) => self.usage_read(reading, out),
             AgentEvent::TextSaid { chars } => {
                 self.spoke = true;
-                self.add_chars(*chars);
+                self.checkpoint_is_current = false;
+                if let Some(session) = self.view.session.as_mut() {
+                    session.said(*chars);
+                }
                 self.hear_out(out);
                 self.check_stages(out);
             }
             AgentEvent::ToolStarted { tool, title } => {
-                self.item_closed = false;
+                self.completed = false;
                 self.checkpoint_is_current = false;
                 self.work_is_saved = false;
                 if let Some(s) = self.session_mut(n) {
@@ -39,7 +42,7 @@ impl Run {
             }
             AgentEvent::ItemsSeen { open, closed } => {
                 self.view.items = Some((*open, *closed));
-                self.item_closed |= self.progress.closed(*closed);
+                self.completed |= self.progress.closed(*closed);
                 self.check_stages(out);
             }
             AgentEvent::AllowanceSeen { name, used_percent, resets_at } => {
@@ -49,6 +52,7 @@ impl Run {
             AgentEvent::Compacted => {
                 if let Some(s) = self.session_mut(n) {
                     s.gauge.reset();
+                    s.forecast.cut();
                 }
                 Self::compacted(out);
             }
@@ -101,6 +105,17 @@ impl Run {
         }
         self.ratio = ratio;
         self.blind = None;
+        let after = self.ratio.tokens(reading.chars_after);
+        if let Some(session) = self.view.session.as_mut() {
+            match taken {
+                Taken::Call(call) => session.forecast.read(call, before, reading.fill(), after, self.now),
+                Taken::Fell(_) => session.forecast.cut(),
+                Taken::Again | Taken::Doubted | Taken::Ignored => {}
+            }
+        }
+        if let Taken::Call(_) = taken {
+            self.draw_lines();
+        }
         if matches!(taken, Taken::Call(_) | Taken::Fell(_)) {
             self.agent_works(out);
         }
@@ -144,19 +159,13 @@ impl Run {
         Self::warn("compacted", "the agent compacted its own context: it may have forgotten details", out);
     }
 
-    fn add_chars(&mut self, chars: u64) {
-        self.checkpoint_is_current = false;
-        if let Some(session) = self.view.session.as_mut() {
-            session.gauge.add(chars);
-        }
-    }
-
     fn tool_ended(&mut self, tool: &str, title: &str, ok: bool, chars: u64, out: &mut Vec<Effect>) {
         self.held.remove(tool);
         self.model_was_given();
-        self.add_chars(chars);
+        self.checkpoint_is_current = false;
         self.work_is_saved = false;
         let Some(session) = self.view.session.as_mut() else { return };
+        session.pending(chars);
         let title = session.tools.remove(tool).filter(|t| !t.is_empty()).unwrap_or_else(|| title.to_owned());
         session.gauge.count_tool();
         let (n, quiet, blind) = (session.n, session.tools.is_empty(), session.gauge.calls() == 0);
@@ -164,6 +173,7 @@ impl Run {
             self.view.tools_done.remove(0);
         }
         self.view.gates_stale = true;
+        self.completed |= ok && self.completes(&title);
         let done = ToolDone { session: n, title, ok };
         self.view.tools_since.push(done.clone());
         self.view.tools_done.push(done);

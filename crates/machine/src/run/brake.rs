@@ -1,7 +1,10 @@
 //! The brake: an agent that asks after each tool is stopped before a result that would pass the ceiling is sent.
 
-use super::{HandoffKind, Pending, Replace, Run, Then};
+use super::{HandoffKind, Pending, Replace, Run, SessionView, Then};
 use crate::{Asked, Depth, Effect, EndReason, Timer};
+
+/// Room for the answer of a call whose results are counted as if they were very dense.
+const ANSWER: u64 = 2_000;
 
 impl Run {
     pub(super) fn brake(&mut self, n: u32, request: &str, tool: &str, chars: u64, out: &mut Vec<Effect>) {
@@ -25,10 +28,24 @@ impl Run {
         self.held.insert(tool.to_owned(), chars);
         let replaces =
             self.view.spec.as_ref().is_some_and(|s| s.policy.replaces()) && !self.replacing_is_off();
-        let Some(gauge) = self.view.session.as_ref().map(|s| &s.gauge) else { return false };
-        let (Some(projected), Some(ceiling)) = (gauge.projected(), gauge.ceiling()) else { return false };
-        let held = gauge.ratio().tokens(self.held.values().sum());
-        replaces && projected.saturating_add(held) > ceiling
+        let Some(session) = self.view.session.as_ref() else { return false };
+        let chars = self.held.values().sum();
+        let Some(ceiling) = session.gauge.ceiling() else { return false };
+        let next = if session.can.brake {
+            // The call that makes the checkpoint answers with no more than there is room for.
+            let usual = ANSWER.min(ceiling / 20);
+            let answer = self.ask.as_ref().map_or(usual, |ask| ask.asked.depth.room());
+            self.at_most(session).map(|most| most.saturating_add(answer))
+        } else {
+            let held = session.gauge.ratio().tokens(chars);
+            session.gauge.projected().map(|projected| projected.saturating_add(held))
+        };
+        replaces && next.is_some_and(|next| next > ceiling)
+    }
+
+    /// What the next call holds at most, with results that have not come through the agent's own stream.
+    pub(super) fn at_most(&self, session: &SessionView) -> Option<u64> {
+        session.gauge.at_most(self.held.values().copied())
     }
 
     // There is no room to ask, so segue writes the checkpoint; the agent has stopped, and its tool has ended.

@@ -52,6 +52,7 @@ impl Run {
         let name = result.gate.clone();
         if result.passed {
             self.progress.gate_green(&name);
+            self.seen_green(&name);
         }
         self.remember_gate(result);
         if !self.gates.pending.is_empty() || self.ending.is_some() {

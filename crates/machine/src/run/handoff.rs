@@ -128,7 +128,7 @@ impl Run {
 
     pub(super) fn checkpoint_taken(&mut self, work: &WorkState, out: &mut Vec<Effect>) {
         self.progress.work(work);
-        self.view.head = work.head.clone().or(self.view.head.take());
+        self.seen_in_git(work);
         self.checkpoint_is_current = true;
         if let Some(trouble) = &work.trouble {
             Self::warn("git", trouble.clone(), out);
@@ -294,7 +294,8 @@ impl Run {
 
     fn can_ask(&self, asked: &Asked) -> bool {
         let Some(session) = &self.view.session else { return false };
-        let room = match (session.gauge.ceiling(), session.gauge.fill()) {
+        let fill = if session.can.brake { self.at_most(session) } else { session.gauge.fill() };
+        let room = match (session.gauge.ceiling(), fill) {
             (Some(ceiling), Some(fill)) => ceiling.saturating_sub(fill) >= asked.depth.room(),
             _ => true,
         };

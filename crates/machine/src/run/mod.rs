@@ -17,6 +17,7 @@ mod handoff;
 mod helper;
 mod life;
 mod limit_use;
+mod moment;
 mod next;
 mod progress;
 mod resume;
@@ -31,7 +32,9 @@ mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::forecast::Growth;
 use crate::gauge::Ratio;
+use crate::policy::Lines;
 use crate::{
     Activity, Asked, Effect, EndHow, Event, GateResult, Limit, Millis, Notice, Outcome, Record, RunSpec,
     SessionReason, TaskPart, Timer, Verdict,
@@ -42,8 +45,8 @@ use progress::Progress;
 use spending::Spending;
 pub use state::State;
 pub use view::{
-    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Note, Phase, SessionView, ToolDone, Totals,
-    View, Waiting,
+    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Note, Outlook, Phase, SessionView, ToolDone,
+    Totals, View, Waiting,
 };
 
 /// The machine of one run.
@@ -67,8 +70,14 @@ pub struct Run {
     denials: BTreeMap<String, u32>,
     /// Warnings that are given once a session.
     warned: BTreeSet<&'static str>,
-    /// The agent closed a list item since its last tool began.
-    item_closed: bool,
+    /// Something was completed since the last tool began.
+    completed: bool,
+    /// The agent was told of the soft line in this session.
+    told: bool,
+    /// The lines of a `forecast` stage, once there is a forecast in this session.
+    lines: Option<Lines>,
+    /// What calls added in this repository, as far as it is known.
+    growth: Growth,
     /// The agent wrote anything in this session.
     spoke: bool,
     /// segue wrote a checkpoint that the agent may still answer; it was told to go on meanwhile.
@@ -262,6 +271,7 @@ impl Run {
         }
         self.view.spec = Some(Box::new(spec.clone()));
         self.view.started_at = self.now;
+        self.growth = spec.growth.clone().unwrap_or_default();
         self.view.circuits.clone_from(&spec.circuits);
         if let Some(from) = &spec.from {
             self.adopt(from);
@@ -291,7 +301,7 @@ impl Run {
         let session = self.view.sessions;
         self.remember_note(text);
         self.view.notes.push(Note { at: self.now, session, text: text.to_owned() });
-        self.item_closed = true;
+        self.completed = true;
     }
 
     fn timer_fired(

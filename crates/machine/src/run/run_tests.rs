@@ -3,6 +3,8 @@
 #[path = "run_tests/scenario.rs"]
 mod scenario;
 
+#[path = "run_tests/auto.rs"]
+mod auto;
 #[path = "run_tests/brake.rs"]
 mod brake;
 #[path = "run_tests/budget.rs"]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{After, Doing, EndReason, HandoffKind, Life, Phase, Replace, Run, SessionView, Totals};
+use crate::forecast::Forecast;
 use crate::gauge::{Gauge, Ratio};
 use crate::{AgentSpec, Capabilities, Effect, Notice, Outcome, Prompt, SessionReason, Timer, Verdict};
 
@@ -38,7 +39,9 @@ impl Run {
         let n = self.view.sessions;
         self.fired.clear();
         self.warned.clear();
-        self.item_closed = false;
+        self.completed = false;
+        self.told = false;
+        self.lines = None;
         self.spoke = false;
         self.rounds = 0;
         self.full_until = None;
@@ -55,6 +58,7 @@ impl Run {
             pid: None,
             can: Capabilities::default(),
             gauge: Gauge::new(agent.window, None, agent.budget, self.ratio),
+            forecast: Forecast::new(Some(&self.growth)),
             tools: BTreeMap::new(),
             spent: Totals::default(),
             started_at: self.now,
@@ -75,7 +79,7 @@ impl Run {
         self.model_was_given();
         if let Some(session) = self.session_mut(n) {
             session.life.prompted(now);
-            session.gauge.add(chars);
+            session.pending(chars);
             if session.doing == Doing::Idle {
                 session.doing = Doing::Working;
             }
@@ -209,6 +213,8 @@ impl Run {
         if session.reason != SessionReason::Helper {
             self.last_talk = session.conversation.map(|conversation| (session.agent, conversation));
         }
+        self.view.grown = session.forecast.counted().clone();
+        self.growth.merge(&self.view.grown);
         for timer in [Timer::Ask, Timer::Idle, Timer::End] {
             out.push(Effect::ClearTimer { timer });
         }

@@ -2,7 +2,7 @@
 
 use super::{Doing, HandoffKind, Phase, Replace, Run, Then};
 use crate::gauge::Gauge;
-use crate::policy::{Action, At, Lines, Stage};
+use crate::policy::{Action, At, Lines, Room, Stage, forecast_lines};
 use crate::{Asked, Depth, Effect, EndReason, Limit, Notice, Outcome, Verdict};
 
 impl Run {
@@ -13,7 +13,7 @@ impl Run {
         }
         let due = self.due_stages();
         if due.is_empty() {
-            return;
+            return self.tell_of_soft_line(out);
         }
         let stages: Vec<Stage> = due.iter().map(|(_, stage)| stage.clone()).collect();
         for (index, stage) in due {
@@ -26,10 +26,10 @@ impl Run {
     /// Whether a stage that replaces the session is reached, fired or not.
     pub(super) fn must_replace(&self) -> bool {
         let (Some(spec), Some(session)) = (&self.view.spec, &self.view.session) else { return false };
-        let lines = spec.policy.lines;
-        let hard = Lines { soft: lines.hard, hard: lines.hard };
+        let lines = self.lines.unwrap_or(spec.policy.lines);
+        let moment = spec.policy.moves.is_some() && self.is_good_moment();
         !self.replacing_is_off()
-            && spec.policy.stages.iter().any(|s| s.replaces() && reached(s.at, &session.gauge, hard, false))
+            && spec.policy.stages.iter().any(|s| s.replaces() && reached(s.at, &session.gauge, lines, moment))
     }
 
     /// 100 % or more, or no restart allowed: the session runs on past the line.
@@ -48,14 +48,13 @@ impl Run {
 
     fn due_stages(&self) -> Vec<(usize, Stage)> {
         let (Some(spec), Some(session)) = (&self.view.spec, &self.view.session) else { return Vec::new() };
-        let moment = self.item_closed && session.tools.is_empty();
+        let moment = self.is_good_moment();
+        let lines = self.lines.unwrap_or(spec.policy.lines);
         spec.policy
             .stages
             .iter()
             .enumerate()
-            .filter(|(i, s)| {
-                !self.fired.contains(i) && reached(s.at, &session.gauge, spec.policy.lines, moment)
-            })
+            .filter(|(i, s)| !self.fired.contains(i) && reached(s.at, &session.gauge, lines, moment))
             .map(|(i, s)| (i, s.clone()))
             .collect()
     }
@@ -75,7 +74,9 @@ impl Run {
     // the deepest.
     fn act_on(&mut self, stages: &[Stage], out: &mut Vec<Effect>) {
         let has = |action: Action| stages.iter().any(|s| s.actions.contains(&action));
-        if has(Action::Tell) {
+        // Between the lines of a forecast it was told at the first; at the second it is asked.
+        let tells = |s: &Stage| s.at != At::Forecast && s.actions.contains(&Action::Tell);
+        if stages.iter().any(tells) {
             self.tell_fill(out);
         }
         if has(Action::ChooseFallback) {
@@ -130,9 +131,49 @@ impl Run {
         self.begin(asked, then, out);
     }
 
+    /// Draws the lines of a `forecast` stage anew.
+    pub(super) fn draw_lines(&mut self) {
+        let (Some(spec), Some(session)) = (&self.view.spec, &self.view.session) else { return };
+        let depth = spec.policy.stages.iter().find(|s| s.at == At::Forecast).and_then(Stage::depth);
+        let (Some(ceiling), true) = (session.gauge.ceiling(), session.forecast.is_there()) else { return };
+        let ask = depth.filter(|_| session.can.ask).map_or(0, Depth::room);
+        let room = Room { ceiling, ask, brake: session.can.brake };
+        self.lines = Some(forecast_lines(&spec.policy, &session.forecast, room));
+    }
+
+    // An agent that knows can wrap up before a good moment or the hard line comes.
+    fn tell_of_soft_line(&mut self, out: &mut Vec<Effect>) {
+        let (Some(spec), Some(session)) = (&self.view.spec, &self.view.session) else { return };
+        let lines = self.lines.unwrap_or(spec.policy.lines);
+        let tells = |s: &Stage| s.at == At::Forecast && s.actions.contains(&Action::Tell);
+        let stage = spec.policy.stages.iter().enumerate().find(|(_, s)| tells(s));
+        let waits = stage.is_some_and(|(index, _)| !self.fired.contains(&index));
+        if waits
+            && !self.told
+            && !self.replacing_is_off()
+            && reached(At::Forecast, &session.gauge, lines, true)
+        {
+            self.told = true;
+            self.tell_fill(out);
+        }
+    }
+
     fn tell_fill(&self, out: &mut Vec<Effect>) {
-        let Some(session) = &self.view.session else { return };
-        let text = format!("Context window: {}.", self.fill_words());
+        let (Some(spec), Some(session)) = (&self.view.spec, &self.view.session) else { return };
+        if !spec.policy.tell || !session.can.tell {
+            return;
+        }
+        let used = match session.gauge.percent() {
+            Some(percent) => format!("{} % used", percent.hundredths() / 100),
+            None => self.fill_words(),
+        };
+        let left = session.outlook().map(|outlook| match outlook.calls.middle {
+            0 | 1 => ", about one call left".to_owned(),
+            calls => format!(", about {calls} calls left"),
+        });
+        let asks = spec.policy.replaces() && !self.replacing_is_off() && session.can.ask;
+        let next = if asks { "; a checkpoint will be asked for" } else { "" };
+        let text = format!("Context window: {used}{}{next}.", left.unwrap_or_default());
         out.push(Effect::TellAgent { session: session.n, text });
     }
 

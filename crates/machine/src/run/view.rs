@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Life, State};
+use crate::forecast::{Basis, CallsLeft, Forecast, Growth};
 use crate::gauge::Gauge;
 use crate::ledger::Ledger;
 use crate::{
@@ -150,6 +151,8 @@ pub struct SessionView {
     pub can: Capabilities,
     /// How full its window is.
     pub gauge: Gauge,
+    /// How it will fill.
+    pub forecast: Forecast,
     /// Tools that run now, by the agent's id, with their titles.
     pub tools: BTreeMap<String, String>,
     /// Tokens and money so far.
@@ -158,6 +161,44 @@ pub struct SessionView {
     pub started_at: Millis,
     /// What shows that it lives.
     pub life: Life,
+}
+
+impl SessionView {
+    /// Takes in a result or message that the next call will carry.
+    pub(super) fn pending(&mut self, chars: u64) {
+        self.gauge.add(chars);
+        self.forecast.add_pending(self.gauge.ratio().tokens(chars));
+    }
+
+    /// Takes in what the agent says.
+    pub(super) fn said(&mut self, chars: u64) {
+        self.gauge.add(chars);
+        self.forecast.add_said(self.gauge.ratio().tokens(chars));
+    }
+
+    /// When its window will be full; `None` while there is no forecast or no ceiling.
+    pub fn outlook(&self) -> Option<Outlook> {
+        let room = self.gauge.ceiling()?.saturating_sub(self.gauge.tokens()?);
+        let forecast = &self.forecast;
+        forecast.is_there().then(|| {
+            let calls = forecast.calls_left(room);
+            let left_ms = forecast.pace_ms().map(|pace| pace.saturating_mul(u64::from(calls.middle)));
+            Outlook { calls, left_ms, basis: forecast.basis(), seen: forecast.counted().calls() }
+        })
+    }
+}
+
+/// When a window will be full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outlook {
+    /// Model calls until then.
+    pub calls: CallsLeft,
+    /// Time until then at the session's own pace.
+    pub left_ms: Option<u64>,
+    /// What this rests on.
+    pub basis: Basis,
+    /// Calls of this session that it rests on.
+    pub seen: u64,
 }
 
 /// A note that the worker left.
@@ -261,6 +302,8 @@ pub struct View {
     pub items: Option<(u32, u32)>,
     /// The provider's allowances, by name, as last told.
     pub allowances: BTreeMap<String, Allowance>,
+    /// What the calls of the session that ended last added.
+    pub grown: Growth,
     /// Secrets that were taken out of what is kept.
     pub redacted: u64,
     /// The last checkpoint.
@@ -350,6 +393,7 @@ impl Default for View {
             tools_since: Vec::new(),
             items: None,
             allowances: BTreeMap::new(),
+            grown: Growth::default(),
             redacted: 0,
             checkpoint: None,
             outcome: None,

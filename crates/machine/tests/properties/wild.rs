@@ -61,6 +61,7 @@ pub(crate) fn spec(dice: &mut Dice, started_at: u64) -> RunSpec {
             ..NextSpec::default()
         },
         budget: budget(dice),
+        growth: None,
     }
 }
 
@@ -208,7 +209,13 @@ pub(crate) fn ready(session: u32, dice: &mut Dice) -> AgentEvent {
         model: dice.maybe(50, "m".to_owned()),
         window: dice.maybe(30, 100_000),
         ceiling: dice.maybe(20, 90_000),
-        can: Capabilities { ask: dice.chance(85), follow_up: dice.chance(80), usage: true },
+        can: Capabilities {
+            ask: dice.chance(85),
+            follow_up: dice.chance(80),
+            usage: true,
+            brake: dice.chance(50),
+            tell: dice.chance(50),
+        },
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::Agent;
 use super::turn::Stop;
 use super::wire::{self, Failure, Incoming};
+use crate::context::Role;
 use crate::script::Steer;
 
 /// Something that happened.
@@ -103,6 +104,12 @@ impl Agent {
             Incoming::Request { id, method, params } => self.request(id, &method, &params),
             Incoming::Notification { method, params } if method == "session/cancel" => {
                 Ok(Some(Signal::Cancel(params["sessionId"].as_str().unwrap_or_default().to_owned())))
+            }
+            Incoming::Notification { method, params } if method == "_segue.dev/note" && self.script.notes => {
+                let text = params["text"].as_str().unwrap_or_default();
+                self.note(&format!("told {text}"))?;
+                self.remember(params["sessionId"].as_str().unwrap_or_default(), Role::Prompt, text)?;
+                Ok(None)
             }
             Incoming::Notification { .. } => Ok(None),
             Incoming::Response { id, result } => Ok(Some(Signal::Answer { id, result })),

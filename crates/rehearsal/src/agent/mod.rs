@@ -108,6 +108,9 @@ impl Agent {
         if self.script.steer == Steer::Supersede {
             capabilities["_meta"] = json!({ "segue.dev/steer": "supersede" });
         }
+        if self.script.notes {
+            capabilities["_meta"]["segue.dev/notes"] = json!(true);
+        }
         json!({
             "protocolVersion": 1,
             "agentCapabilities": capabilities,

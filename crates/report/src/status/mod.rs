@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::stream::{dollars, number};
-use crate::{GateTime, Time, terminal};
+use crate::{ForecastFields, GateTime, Time, terminal};
 
 pub use text::render;
 
@@ -158,6 +158,8 @@ pub struct SessionDoc {
     pub calls: u32,
     /// Tool calls so far.
     pub tools: u32,
+    /// When its window will be full; null while there is no forecast.
+    pub forecast: Option<ForecastFields>,
     /// Titles of the tools that run now.
     pub running: Vec<String>,
     /// When it was asked for.
@@ -355,6 +357,7 @@ fn session(session: &SessionView, state: Option<State>) -> SessionDoc {
         source: gauge.source(),
         calls: gauge.calls(),
         tools: gauge.tools(),
+        forecast: session.outlook().map(Into::into),
         running: session.tools.values().cloned().collect(),
         started: Time(session.started_at),
     }

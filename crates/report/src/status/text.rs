@@ -4,8 +4,8 @@ use segue_machine::{CheckpointBy, Phase};
 
 use crate::status::{GateDoc, LimitsDoc, SessionDoc, StatusDoc, Use};
 use crate::terminal::{
-    Entry, Fill, Style, Tint, columns, cost_words, count, duration, money, plain, short, thousands,
-    verdict_words,
+    Entry, Fill, Style, Tint, columns, cost_words, count, duration, money, outlook_words, plain, short,
+    thousands, verdict_words,
 };
 
 const LABEL: usize = 12;
@@ -118,6 +118,9 @@ fn of_session(page: &mut Page, session: &SessionDoc) {
         [fill.bar(if page.style.columns() >= 50 { 12 } else { 0 }), fill.percent_words(), Some(fill.words())];
     let words: Vec<String> = parts.into_iter().flatten().filter(|part| columns(part) > 0).collect();
     page.row("window", words.join(" "), fill.tint());
+    if let Some(forecast) = &session.forecast {
+        page.row("forecast", outlook_words(forecast, true), Tint::Plain);
+    }
     page.row(
         "calls",
         format!("{} {}", count(session.calls, "call"), count(session.tools, "tool")),

@@ -4,10 +4,11 @@ use segue_machine::{Millis, Phase, SessionView, View};
 
 use crate::stream::dollars;
 use crate::terminal::text::plain;
-use crate::terminal::{Fill, Style, Tint, count, duration, money};
+use crate::terminal::{Fill, Style, Tint, count, duration, money, outlook_words};
 
 const ROOM_FOR_A_LONG_BAR: usize = 80;
 const ROOM_FOR_A_BAR: usize = 50;
+const ROOM_FOR_A_FORECAST: usize = 100;
 const NARROW: usize = 40;
 
 /// The pieces of the status line, most important first; `None` when the run is over or has not begun.
@@ -74,6 +75,9 @@ fn of_session(session: &SessionView, doing: String, style: Style) -> Vec<(String
     }
     pieces.extend(percent.map(|percent| (format!("  {percent}"), fill.tint())));
     pieces.push((format!("  {}", fill.words()), Tint::Plain));
+    if let Some(outlook) = session.outlook().filter(|_| columns >= ROOM_FOR_A_FORECAST) {
+        pieces.push((format!(" · {}", outlook_words(&outlook.into(), false)), Tint::Plain));
+    }
     let counts =
         format!(" · {} {}", count(session.gauge.calls(), "call"), count(session.gauge.tools(), "tool"));
     let used: usize = pieces.iter().map(|(text, _)| crate::terminal::columns(text)).sum();

@@ -6,6 +6,7 @@ mod fill;
 mod live;
 mod numbers;
 mod opening;
+mod outlook;
 mod text;
 
 use segue_machine::{Millis, View};
@@ -18,6 +19,7 @@ pub(crate) use entry::{cost_words, verdict_words};
 pub(crate) use fill::{Fill, wall};
 pub(crate) use numbers::{clock, count, duration, money, short, thousands};
 pub(crate) use opening::title;
+pub(crate) use outlook::outlook_words;
 pub(crate) use text::{Tint, columns};
 
 /// How it should look.

@@ -169,6 +169,8 @@ pub(crate) fn ascii(text: &str) -> String {
             '░' | '·' => out.push('-'),
             '→' => out.push_str("->"),
             '…' => out.push_str("..."),
+            '–' => out.push('-'),
+            '≈' => out.push('~'),
             '✓' => out.push_str("ok"),
             '✗' => out.push_str("no"),
             c if c.is_ascii() => out.push(c),

@@ -248,6 +248,9 @@ pub(super) struct RunFlags {
     /// Run although a cost limit cannot be enforced, because the model's price is not known
     #[arg(long)]
     allow_unknown_cost: bool,
+    /// Tell the agent nothing about its window
+    #[arg(long)]
+    no_tell: bool,
 }
 
 impl RunFlags {
@@ -275,6 +278,7 @@ impl RunFlags {
             max_tokens: self.max_tokens.clone(),
             max_sessions: self.max_sessions.clone(),
             allow_unknown_cost: self.allow_unknown_cost,
+            no_tell: self.no_tell,
         }
     }
 }

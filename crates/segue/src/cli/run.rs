@@ -26,8 +26,9 @@ use crate::history;
 use crate::private::Private;
 use crate::process::lock::Lock;
 use crate::process::tree;
+use crate::state::State;
 use crate::store::Store;
-use crate::{clean, clock};
+use crate::{clean, clock, learned};
 
 /// Runs a task to its end and returns the exit code.
 pub(super) fn run(at: &Place, args: &Run) -> Result<u8, Failure> {
@@ -211,6 +212,7 @@ fn spec(settings: &Settings, task: Task, repo: Option<&Repo>, workdir: &Path) ->
         circuits: known_circuits(settings),
         next: next(settings),
         budget: BudgetSpec::default(),
+        growth: State::of_user().and_then(|state| learned::read(&state, &learned::key(repo, workdir))),
     }
 }
 

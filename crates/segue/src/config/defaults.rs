@@ -16,6 +16,7 @@ pub(crate) fn values(preset: &Preset) -> Values {
     let default = [
         ("policy", Value::Text(preset.policy.name.clone())),
         ("require_verified", Value::Bool(false)),
+        ("tell", Value::Bool(true)),
         ("limits.max_handoffs_without_progress", Value::Count(limits.max_handoffs_without_progress)),
         ("limits.gate_rounds", Value::Count(limits.gate_rounds)),
         ("limits.deadline", optional(limits.deadline_ms.map(Value::Millis))),

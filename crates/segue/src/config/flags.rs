@@ -57,6 +57,8 @@ pub(crate) struct Flags {
     pub(crate) max_sessions: Option<String>,
     /// `--allow-unknown-cost`
     pub(crate) allow_unknown_cost: bool,
+    /// `--no-tell`
+    pub(crate) no_tell: bool,
 }
 
 impl Flags {
@@ -83,6 +85,7 @@ impl Flags {
         read.when(self.no_git, "--no-git", "git.enabled", false);
         read.when(self.allow_dirty, "--allow-dirty", "git.allow_dirty", true);
         read.when(self.no_wait, "--no-wait", "wait.enabled", false);
+        read.when(self.no_tell, "--no-tell", "tell", false);
         if !self.gates.is_empty() {
             read.gates(&self.gates, below);
         }

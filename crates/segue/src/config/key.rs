@@ -75,8 +75,17 @@ pub(crate) const KEYS: &[Key] = &[
         "replaces the session after this many tool calls; 0 removes that stage",
     ),
     key("stage", Kind::Stages, "points on the gauge and what to do there; replaces the preset's stages"),
-    key("forecast.soft", Kind::Percent, "from here on a handoff waits only for a good moment"),
-    key("forecast.hard", Kind::Percent, "from here on any moment will do"),
+    key(
+        "forecast.soft",
+        Kind::Percent,
+        "from here on a handoff waits only for a good moment; once set, no forecast moves it",
+    ),
+    key("forecast.hard", Kind::Percent, "from here on any moment will do; once set, no forecast moves it"),
+    key(
+        "tell",
+        Kind::Bool,
+        "the agent may be told how full its window is, where it can take that while it works",
+    ),
     lifted(env(
         key(
             "limits.max_restarts",

@@ -2,7 +2,7 @@
 //!
 //! Needs no agent, so that `config show` can tell the stages in force in any case.
 
-use segue_machine::policy::{At, Lines, Percent, Policy, Stage, preset};
+use segue_machine::policy::{At, Lines, Moves, Percent, Policy, Stage, preset};
 
 use crate::config::layers::{Entry, Layers};
 use crate::config::problem::{Problem, Trouble};
@@ -19,6 +19,7 @@ pub(crate) fn build(layers: &Layers, problems: &mut Vec<Problem>, warnings: &mut
     let mut policy = preset.policy;
     replace_stages(&mut policy, layers, warnings);
     set_lines(&mut policy, layers, problems);
+    policy.tell = !matches!(layers.get("tell").map(|e| &e.value), Some(Value::Bool(false)));
     policy.max_chars = count(layers.get("checkpoint.max_chars"));
     policy.handoff_file = text(layers.get("checkpoint.handoff_file")).is_some();
     set_threshold(&mut policy, layers, problems, warnings);
@@ -60,6 +61,8 @@ fn set_lines(policy: &mut Policy, layers: &Layers, problems: &mut Vec<Problem>) 
         _ => otherwise,
     };
     policy.lines = Lines { soft: line(soft, policy.lines.soft), hard: line(hard, policy.lines.hard) };
+    let free = |entry: Option<&Entry>| entry.is_none_or(|entry| !entry.from.is_set());
+    policy.moves = Some(Moves { soft: free(soft), hard: free(hard) });
     if policy.lines.soft > policy.lines.hard {
         let set = soft.into_iter().chain(hard).max_by_key(|entry| entry.from.rank());
         let what = format!(
@@ -136,6 +139,8 @@ fn empty() -> Policy {
         name: "custom".to_owned(),
         stages: Vec::new(),
         lines: Lines::default(),
+        moves: Some(Moves::default()),
+        tell: true,
         replacing_off: false,
         max_chars: None,
         handoff_file: false,

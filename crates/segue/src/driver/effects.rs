@@ -1,13 +1,17 @@
 //! Carries effects out, one arm each. What takes time is done elsewhere and comes back as an event.
 
 use segue_agents::Act;
-use segue_machine::{Asked, CheckpointBy, Depth, Effect, Event, GateWhen, NextStep, Prompt, WorkState};
+use segue_machine::{
+    Asked, CheckpointBy, Depth, Effect, Event, GateWhen, NextStep, Notice, Prompt, WorkState,
+};
 
 use super::{Driver, Input};
 use crate::checkpoint::{self, Composed, Request, Situation};
 use crate::clock;
 use crate::gates::{self, GateRoom};
+use crate::learned;
 use crate::private::Private;
+use crate::state::State;
 
 impl Driver {
     pub(super) fn carry_out(&mut self, effect: Effect, seq: u64) {
@@ -35,6 +39,7 @@ impl Driver {
             Effect::SetTimer { timer, at } => self.timers.set(timer, at),
             Effect::ClearTimer { timer } => self.timers.clear(timer),
             Effect::KeepCircuit { account, circuit } => self.keep_circuit(account, circuit),
+            Effect::Announce(Notice::SessionEnded { .. }) => self.learn_growth(),
             Effect::Announce(_) => {}
             Effect::Finish(outcome) => {
                 if !outcome.resumable() {
@@ -43,6 +48,16 @@ impl Driver {
                 self.outcome = Some(outcome);
             }
         }
+    }
+
+    // Only a help for later forecasts: a run does not wait for it, and goes on without it.
+    fn learn_growth(&self) {
+        let Some(state) = State::of_user() else { return };
+        let grown = self.machine.view().grown.clone();
+        let key = learned::key(self.place.repo.as_ref(), self.place.store.workdir());
+        tokio::task::spawn_blocking(move || {
+            let _ = learned::add(&state, &key, &grown, clock::now());
+        });
     }
 
     fn answer_brake(&mut self, request: &str, stop: bool) {

@@ -134,6 +134,12 @@ impl Repo {
         &self.root
     }
 
+    /// The folder that all work trees of the repository have in common.
+    pub(crate) fn common_dir(&self) -> &Path {
+        let own = self.git_dir.parent().filter(|dir| dir.ends_with("worktrees"));
+        own.and_then(Path::parent).unwrap_or(&self.git_dir)
+    }
+
     /// The commit that is checked out; `None` before the first one.
     pub(crate) fn head(&self) -> Option<String> {
         self.resolve("HEAD^{commit}").ok().flatten()

@@ -18,6 +18,8 @@ mod demo;
 #[cfg(test)]
 mod endurance;
 #[cfg(test)]
+mod forecast;
+#[cfg(test)]
 mod gates;
 #[cfg(test)]
 mod handoff;

@@ -15,6 +15,8 @@ mod faults;
 #[cfg(test)]
 mod gauge;
 #[cfg(test)]
+mod growth;
+#[cfg(test)]
 mod inside;
 #[cfg(test)]
 mod isolation;

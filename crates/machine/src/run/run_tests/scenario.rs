@@ -116,6 +116,7 @@ impl Scenario {
             circuits: Vec::new(),
             next: Default::default(),
             budget: Default::default(),
+            growth: None,
         };
         Self {
             run: Run::default(),
@@ -123,7 +124,7 @@ impl Scenario {
             now: START,
             effects: Vec::new(),
             reply: Reply::Answers,
-            can: Capabilities { ask: true, follow_up: true, usage: true },
+            can: Capabilities { ask: true, follow_up: true, usage: true, brake: false, tell: true },
             todo: VecDeque::new(),
             held: BTreeSet::new(),
             timers: BTreeMap::new(),

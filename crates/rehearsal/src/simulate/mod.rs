@@ -1,0 +1,53 @@
+//! The policy simulator: thousands of runs in a world of figures, so that policies can be compared before they are
+//! trusted with real work. What decides is the machine that decides in real runs; only the world is simulated.
+
+mod dice;
+mod growth;
+mod play;
+mod session;
+mod spec;
+mod table;
+mod tally;
+mod world;
+
+pub use dice::Dice;
+pub use growth::{ALL as GROWTHS, ANSWER, CHARS_PER_TOKEN, CLAUDE, CODEX, Growth, Quantiles, RECORDINGS};
+pub use spec::{Contender, UnknownPolicy};
+pub use table::{CURVE, Comparison, Point, Row};
+pub use tally::Tally;
+pub use world::{Batch, World};
+
+/// Seeds below this one are for trying out constants of policies; tables are made with others.
+pub const FITTING_SEEDS: u64 = 1_000;
+
+/// Plays so many runs of a contender in a world. The result depends on nothing but the arguments.
+pub fn simulate(contender: &Contender, world: &World, runs: u64, seed: u64) -> Tally {
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64).min(runs.max(1));
+    simulate_on(threads, contender, world, runs, seed)
+}
+
+fn simulate_on(threads: u64, contender: &Contender, world: &World, runs: u64, seed: u64) -> Tally {
+    let spec = contender.spec(world);
+    let part = |first: u64| {
+        let mut tally = Tally::default();
+        for run in (first..runs).step_by(usize::try_from(threads).unwrap_or(1)) {
+            tally.add(&play::play(world, &spec, Dice::new(seed, run)));
+        }
+        tally
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|first| scope.spawn(move || part(first))).collect();
+        let mut whole = Tally::default();
+        for worker in workers {
+            match worker.join() {
+                Ok(tally) => whole.add(&tally),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        whole
+    })
+}
+
+#[cfg(test)]
+#[path = "simulate_tests.rs"]
+mod tests;

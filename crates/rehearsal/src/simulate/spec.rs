@@ -1,0 +1,98 @@
+//! What is compared: a preset, as it is or with its threshold moved.
+
+use segue_machine::policy::{Policy, preset};
+use segue_machine::{AgentSpec, CommitMode, GitSpec, Limits, RunSpec, Task};
+use thiserror::Error;
+
+use super::world::World;
+
+/// A name that is no preset, or a threshold that is none.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum UnknownPolicy {
+    /// No preset of that name.
+    #[error("{0:?} is no policy; one of {names}", names = preset::NAMES.join(", "))]
+    Name(String),
+    /// Not a threshold.
+    #[error("{0}")]
+    Threshold(String),
+}
+
+/// A policy with its limits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contender {
+    /// The preset's name.
+    pub name: String,
+    /// Where its replacing stage was moved to, in percent of the ceiling; `None` is where the preset has it.
+    pub threshold: Option<f64>,
+    /// The policy in force.
+    pub policy: Policy,
+    /// The limits in force.
+    pub limits: Limits,
+}
+
+impl Contender {
+    /// A preset as it is.
+    ///
+    /// # Errors
+    /// There is no preset of that name.
+    pub fn preset(name: &str) -> Result<Self, UnknownPolicy> {
+        let preset = preset::find(name).ok_or_else(|| UnknownPolicy::Name(name.to_owned()))?;
+        let limits = Limits { max_restarts: preset.max_restarts, ..Limits::default() };
+        Ok(Self { name: name.to_owned(), threshold: None, policy: preset.policy, limits })
+    }
+
+    /// The same with another threshold, as `--context-threshold` moves it, and without a limit on restarts: a curve
+    /// compares lines.
+    ///
+    /// # Errors
+    /// The threshold is not a percentage that can be meant.
+    pub fn moved(&self, percent: f64) -> Result<Self, UnknownPolicy> {
+        let mut moved = self.clone();
+        moved.policy.set_threshold(percent).map_err(|why| UnknownPolicy::Threshold(why.to_string()))?;
+        moved.limits.max_restarts = None;
+        moved.threshold = Some(percent);
+        Ok(moved)
+    }
+
+    /// Whether it replaces sessions at all.
+    pub fn replaces(&self) -> bool {
+        self.policy.replaces()
+    }
+
+    pub(super) fn spec(&self, world: &World) -> RunSpec {
+        let agent = AgentSpec {
+            account: None,
+            name: world.growth.name.to_owned(),
+            model: None,
+            window: Some(world.window),
+            budget: None,
+            allow: Vec::new(),
+        };
+        RunSpec {
+            task: Task { text: "the simulated work".to_owned(), source: None, open_items: 0 },
+            agents: vec![agent],
+            policy: self.policy.clone(),
+            limits: self.limits.clone(),
+            gates: Vec::new(),
+            git: GitSpec {
+                enabled: true,
+                commit: CommitMode::Snapshot,
+                commit_on_failure: false,
+                message: String::new(),
+                base: None,
+                base_tree: None,
+            },
+            workdir: "/simulated".to_owned(),
+            require_verified: false,
+            started_at: 0,
+            from: None,
+            role: None,
+            memory: Default::default(),
+            growth: None,
+            wait: Default::default(),
+            circuits: Vec::new(),
+            next: Default::default(),
+            budget: Default::default(),
+        }
+    }
+}
