@@ -1,4 +1,4 @@
-//! What contributors run: `cargo xtask test`, `agents`, `bench`, `faults`, `forecast`, `fuzz`, `gen`.
+//! What contributors run: `cargo xtask test`, `agents`, `bench`, `faults`, `forecast`, `fuzz`, `simulate`, `gen`.
 
 mod agents;
 mod bench;
@@ -8,6 +8,7 @@ mod forecast;
 mod fuzz;
 mod generate;
 mod shell;
+mod simulate;
 mod test;
 
 use std::io::Write;
@@ -26,6 +27,7 @@ const HELP: &str = "cargo xtask COMMAND
   forecast       how good the forecast of a window's growth is, as a table for the docs
   fuzz [TARGET] [--seconds N]
                  every decoder with bytes that nobody wrote, 60 seconds each
+  simulate       the policies in 10,000 simulated runs each, into docs/simulator.md
   gen [--check]  write docs/schema and docs/reference, or say that they are out of date
 ";
 
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         ["faults", words @ ..] => faults::faults(words),
         ["forecast"] => forecast::forecast(),
         ["fuzz", rest @ ..] => fuzz::fuzz(rest),
+        ["simulate"] => simulate::simulate(),
         ["gen"] => generate::generate(false),
         ["gen", "--check"] => generate::generate(true),
         _ => Err(HELP.into()),

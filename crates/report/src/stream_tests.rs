@@ -116,7 +116,7 @@ fn m2_usage_repeated_for_the_same_call_is_one_line() {
         [json!({
             "type": "gauge.read", "run": "r1", "seq": 1, "at": "2026-01-31T12:00:01.000Z", "session": "s1",
             "call": 1, "final": true, "tokens": 144_860, "projected": 144_860, "window": 200_000,
-            "ceiling": 200_000, "percent": 72.43, "source": "exact", "tools": 0,
+            "ceiling": 200_000, "percent": 72.43, "source": "exact", "tools": 0, "forecast": null,
         })]
     );
     assert!(stream.take(&record(2, agent(1, usage())), &[], &view).is_empty());

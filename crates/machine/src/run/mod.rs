@@ -34,10 +34,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::forecast::Growth;
 use crate::gauge::Ratio;
-use crate::policy::Lines;
+use crate::policy::{Lines, Policy};
 use crate::{
-    Activity, Asked, Effect, EndHow, Event, GateResult, Limit, Millis, Notice, Outcome, Record, RunSpec,
-    SessionReason, TaskPart, Timer, Verdict,
+    Activity, Asked, Effect, EndHow, Event, GateResult, Limit, Limits, Millis, Notice, Outcome, Record,
+    RunSpec, SessionReason, TaskPart, Timer, Verdict,
 };
 
 pub use life::{Life, OwnRetry};
@@ -204,6 +204,17 @@ impl Run {
         &self.view
     }
 
+    /// The same run at the same point under another policy: for asking what that would decide from here on.
+    #[must_use]
+    pub fn under(&self, policy: &Policy, limits: &Limits) -> Self {
+        let mut other = self.clone();
+        if let Some(spec) = other.view.spec.as_mut() {
+            spec.policy = policy.clone();
+            spec.limits = limits.clone();
+        }
+        other
+    }
+
     /// Takes in one record and says what is to be done about it.
     pub fn handle(&mut self, record: &Record) -> Vec<Effect> {
         let mut out = Vec::new();
@@ -332,7 +343,7 @@ impl Run {
     }
 
     // A machine without a spec ignores everything but `RunStarted`, so this default is never acted upon.
-    fn limits(&self) -> crate::Limits {
+    fn limits(&self) -> Limits {
         self.view.spec.as_ref().map(|s| s.limits.clone()).unwrap_or_default()
     }
 

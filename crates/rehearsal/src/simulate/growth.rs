@@ -83,7 +83,8 @@ pub const CODEX: Growth = Growth {
     first: Quantiles(&[(0.0, 8_000.0), (0.5, 12_900.0), (0.9, 27_600.0), (1.0, 40_000.0)]),
 };
 
-/// Characters of a tool result for each of its tokens. Measured from the first to the ninetieth hundredth.
+/// Characters of a tool result for each of its tokens. Measured from the first to the ninetieth
+/// hundredth; the ends are drawn a little further.
 pub const CHARS_PER_TOKEN: Quantiles =
     Quantiles(&[(0.0, 1.2), (0.01, 1.5), (0.1, 2.2), (0.5, 2.86), (0.9, 3.3), (1.0, 4.0)]);
 

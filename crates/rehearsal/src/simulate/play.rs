@@ -223,7 +223,7 @@ impl Play<'_> {
         }
         let Some(session) = &self.session else { return };
         self.tally.handoffs += 1;
-        self.tally.braked += u64::from(session.was_stopped);
+        self.tally.braked += u64::from(session.stopped || session.was_stopped);
         if self.overflowed {
             return;
         }

@@ -65,6 +65,12 @@ pub(super) enum Command {
     Replay {
         /// A run, by id or the beginning of it
         run: Option<String>,
+        /// Show what this policy would have decided instead: auto, seamless, observe, loop, staged, phased or native
+        #[arg(long, value_name = "NAME")]
+        policy: Option<String>,
+        /// With its threshold here, in percent of the ceiling
+        #[arg(long, value_name = "PERCENT", requires = "policy")]
+        context_threshold: Option<f64>,
     },
     /// The agents that segue knows, and which of them are here
     Agents {
@@ -369,11 +375,12 @@ pub(super) struct Rehearse {
     /// The agent; the configured one when left out, `scripted` for a stand-in that needs no CLI
     #[arg(long, value_name = "NAME[,NAME]")]
     pub(super) agent: Option<String>,
-    /// The window of the scripted model: 60k, 200k
-    #[arg(long, value_name = "TOKENS", default_value = "60k")]
-    pub(super) window: String,
-    /// When to hand over, instead of your policy: auto, seamless, observe, loop, staged, phased or native
-    #[arg(long)]
+    /// The window of the scripted model, 60k when left out; of the simulated one, 200k
+    #[arg(long, value_name = "TOKENS")]
+    pub(super) window: Option<String>,
+    /// When to hand over, instead of your policy: auto, seamless, observe, loop, staged, phased or native; several
+    /// with --simulate
+    #[arg(long, value_name = "NAME")]
     pub(super) policy: Option<String>,
     /// What goes wrong: 429, 429-no-reset, 529, 401, 500, quota, cut, stall, hang or overflow
     #[arg(long, value_name = "NAME")]
@@ -393,4 +400,27 @@ pub(super) struct Rehearse {
     /// Keep the repository of the rehearsal; it is also kept when something is wrong
     #[arg(long)]
     pub(super) keep: bool,
+    #[command(flatten)]
+    pub(super) simulate: Simulate,
+}
+
+/// `segue rehearse --simulate …`
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Simulation")]
+pub(super) struct Simulate {
+    /// Compare the policies in thousands of simulated runs instead; no agent is started
+    #[arg(long, conflicts_with_all = ["agent", "fault", "permissions", "keep"])]
+    pub(super) simulate: bool,
+    /// How many runs of each policy
+    #[arg(long, value_name = "N", default_value_t = 1_000, requires = "simulate")]
+    pub(super) runs: u64,
+    /// Only agents that cannot be stopped between a tool's result and the next call
+    #[arg(long, requires = "simulate")]
+    pub(super) no_brake: bool,
+    /// How windows grow: claude, codex, or recordings (segue's own, of a scripted model)
+    #[arg(long, value_name = "NAME", default_value = "claude", requires = "simulate")]
+    pub(super) growth: String,
+    /// Where the draws begin; the same seed gives the same table
+    #[arg(long, value_name = "N", default_value_t = 2_026, requires = "simulate")]
+    pub(super) seed: u64,
 }

@@ -26,6 +26,7 @@ mod status;
 mod stop;
 mod version;
 mod way_back;
+mod what_if;
 
 use std::process::ExitCode;
 
@@ -65,7 +66,10 @@ fn dispatch(args: Args) -> Result<u8, Failure> {
         Command::Show(show) => show::show(&at, &show),
         Command::Stop { run, now } => stop::stop(&at, run.as_deref(), now),
         Command::Checkpoint { verb } => checkpoint::checkpoint(&at, &verb),
-        Command::Replay { run } => replay::replay(&at, run.as_deref()),
+        Command::Replay { run, policy, context_threshold } => match policy {
+            Some(policy) => what_if::what_if(&at, run.as_deref(), &policy, context_threshold),
+            None => replay::replay(&at, run.as_deref()),
+        },
         Command::Agents { windows } => agents::agents(&at, windows),
         Command::Budget { run, prices } => budget::budget(&at, run.as_deref(), prices),
         Command::Doctor => doctor::doctor(&at),

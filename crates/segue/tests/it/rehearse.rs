@@ -76,3 +76,44 @@ fn an_agent_that_is_not_installed_comes_with_the_way_to_get_it() {
         done.err
     );
 }
+
+#[test]
+fn a_simulation_compares_the_policies_and_says_how_it_was_made() {
+    let world = world();
+    let args = ["rehearse", "--simulate", "--runs", "6", "--policy", "auto,seamless"];
+    let done = world.segue(&args);
+    assert_eq!(done.code, Some(0), "{}", done.all());
+    assert!(done.out.contains("6 simulated runs of each policy"), "{}", done.out);
+    assert!(done.out.contains("fitted with seeds below 1000"), "{}", done.out);
+    assert!(done.out.contains("with the brake") && done.out.contains("without a brake"), "{}", done.out);
+    assert!(done.out.contains("fill against overflow"), "{}", done.out);
+    let doc =
+        world.segue(&[&args[..], &["--json", "--no-brake", "--seed", "5"]].concat()).lines().pop().unwrap();
+    assert_eq!((&doc["type"], &doc["seed"]), (&"simulation.finished".into(), &5.into()), "{doc}");
+    let policies = doc["policies"].as_array().unwrap();
+    let names: Vec<_> = policies.iter().map(|row| (row["policy"].as_str().unwrap(), &row["brake"])).collect();
+    assert_eq!(names, [("auto", &false.into()), ("seamless", &false.into())]);
+    for row in policies {
+        assert!(row["figures"]["handoffs"].as_u64().unwrap() > 5, "{row}");
+        assert_eq!(row["curve"].as_array().unwrap().len(), 10, "{row}");
+        assert_eq!(row["figures"]["lost"], 0, "{row}");
+    }
+    assert_eq!(world.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn what_a_simulation_cannot_do_is_said() {
+    let world = world();
+    for (args, says) in [
+        (&["--simulate", "--window", "60k"][..], "from 100000 on"),
+        (&["--simulate", "--runs", "0"], "--runs is a number from 1"),
+        (&["--simulate", "--policy", "auto,best"], "\"best\" is no policy"),
+        (&["--simulate", "--growth", "wild"], "claude, codex, recordings"),
+        (&["--simulate", "--agent", "claude"], "cannot be used with"),
+        (&["--runs", "5"], "--simulate"),
+    ] {
+        let done = world.segue(&[&["rehearse"], args].concat());
+        assert_eq!(done.code, Some(2), "{args:?}: {}", done.all());
+        assert!(done.err.contains(says), "{args:?}: {}", done.err);
+    }
+}

@@ -5,7 +5,9 @@ mod account;
 mod apply;
 mod fault;
 mod judge;
+mod simulate;
 mod stage;
+mod table;
 
 use std::time::Duration;
 
@@ -33,6 +35,8 @@ use stage::Stage;
 /// How long the scripted model takes before it answers.
 const LATENCY_MS: u64 = 150;
 
+/// The window of a rehearsal, unless another one is asked for.
+const WINDOW: &str = "60k";
 /// Less than this and an agent's own instructions fill the window.
 const LEAST_WINDOW: u64 = 20_000;
 /// Tools cut longer outputs; the model says the rest itself.
@@ -51,6 +55,9 @@ struct Plan {
 
 /// Runs a rehearsal and returns its exit code.
 pub(super) fn rehearse(at: &Place, args: &Rehearse) -> Result<u8, Failure> {
+    if args.simulate.simulate {
+        return simulate::simulate(at, args);
+    }
     let plan = plan(args)?;
     let mine = settings(at, args, &plan)?;
     if !plan.stand_in {
@@ -121,11 +128,11 @@ pub(super) fn rehearse(at: &Place, args: &Rehearse) -> Result<u8, Failure> {
 }
 
 fn plan(args: &Rehearse) -> Result<Plan, Failure> {
-    let window = parse_tokens(&args.window).filter(|window| *window >= LEAST_WINDOW).ok_or_else(|| {
+    let wanted = args.window.as_deref().unwrap_or(WINDOW);
+    let window = parse_tokens(wanted).filter(|window| *window >= LEAST_WINDOW).ok_or_else(|| {
         Failure::usage(format!(
-            "--window {:?}: a number of tokens from {LEAST_WINDOW} on, such as 60k; agents' own instructions take most of \
-             a smaller one",
-            args.window
+            "--window {wanted:?}: a number of tokens from {LEAST_WINDOW} on, such as 60k; agents' own instructions take \
+             most of a smaller one"
         ))
     })?;
     if !(2..=500).contains(&args.steps) {
