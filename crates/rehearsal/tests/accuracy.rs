@@ -26,7 +26,7 @@ mod bar {
     fn on_sessions_it_was_not_fitted_to_the_interval_holds_nine_times_in_ten_and_is_no_worse_than_a_naive_one()
      {
         for regime in Regime::ALL {
-            let score = generated(regime, 60, FITTING_SEEDS + 7);
+            let score = generated(regime, 120, FITTING_SEEDS + 31);
             assert!(score.meets_the_bar(), "{}", show(&score));
         }
     }

@@ -8,6 +8,7 @@ mod history;
 mod prior;
 mod sketch;
 mod sums;
+mod trend;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,7 @@ pub use history::Growth;
 pub use sketch::Sketch;
 use sketch::{Fit, Mixture, WHOLE};
 use sums::{Known, Pending, Sums};
+use trend::{Hint, Trend};
 
 /// Calls that an interval of growth looks ahead.
 pub const AHEAD: u32 = 5;
@@ -89,6 +91,7 @@ pub struct Forecast {
     /// Tokens of results that calls usually carry, and what all calls added.
     usual: u64,
     sum: u64,
+    trend: Trend,
     /// Every call of this session once, for the repository's history.
     counted: Growth,
     calibration: Calibration,
@@ -116,6 +119,7 @@ impl Forecast {
             last: [0; 4],
             usual: 0,
             sum: 0,
+            trend: Trend::default(),
             counted: Growth::default(),
             calibration: Calibration::default(),
             pending: 0,
@@ -168,6 +172,7 @@ impl Forecast {
         self.usual =
             if self.counted.calls() == 0 { self.pending } else { self.usual / 16 * 15 + self.pending / 16 };
         self.sum = self.sum.saturating_add(grown);
+        self.trend.learn(self.pending, grown);
         self.counted.count(grown);
         if self.counted.calls() >= 4 {
             self.four.add(three, CALL);
@@ -276,22 +281,22 @@ impl Forecast {
     // Calls that are all alike add up as their mean and deviation say, which is closer than any count of sums.
     fn even(&self) -> Option<Interval> {
         let calls = self.counted.calls();
-        let known = match self.known() {
-            Pending::Usual(tokens) => i64::try_from(tokens).ok()?,
-            Pending::Large(_) => return None,
-        };
         if calls < u64::from(LEAST_CALLS) {
             return None;
         }
         let (mean, variance) = self.each_alone().moments(u64::MAX);
         let total = self.sum / calls.max(1);
-        if variance * 4 > u128::from(mean) * u128::from(mean) || mean.abs_diff(total) > total / 8 {
+        let uneven = variance * 16 > u128::from(mean) * u128::from(mean) || mean.abs_diff(total) > total / 8;
+        let large = matches!(self.known(), Pending::Large(waiting) if waiting > total.saturating_mul(2));
+        if uneven || large {
             return None;
         }
-        let usual = i64::try_from(self.usual / 4 * 3).ok()?;
-        let shift = if self.pending == 0 { 0 } else { known - usual };
-        let middle = total.saturating_mul(u64::from(AHEAD)).saturating_add_signed(shift);
-        let wide = isqrt(variance * u128::from(AHEAD)) * 29 / 16;
+        let hint = if self.pending == 0 { Hint::default() } else { self.trend.hint(self.pending) };
+        let five = self.sum.saturating_mul(u64::from(AHEAD)) / calls.max(1);
+        let middle = five.saturating_add_signed(hint.shift);
+        // The mean itself is known the less the fewer calls it comes from.
+        let doubt = variance * u128::from(AHEAD * AHEAD) / u128::from(calls);
+        let wide = isqrt((variance * u128::from(AHEAD) + doubt).saturating_sub(hint.explained)) * 28 / 16;
         Some(Interval { low: middle.saturating_sub(wide), middle, high: middle.saturating_add(wide) })
     }
 

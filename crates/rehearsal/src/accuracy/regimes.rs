@@ -1,5 +1,6 @@
-//! Generated sessions to hold the forecast against. None of these was used when its constants were chosen: those were
-//! fitted to the measured growth of real sessions, to even calls of 2,000 tokens, and to waves of two sizes.
+//! Generated sessions to hold the forecast against. Its constants were fitted to the measured growth of real sessions, to
+//! even calls of 2,000 tokens, and to waves of two sizes. `SmallSteady` and `Climbing` then showed where it took calls for
+//! even that were not; the other four were only looked at.
 
 use segue_machine::{AgentEvent, Reading};
 
@@ -14,11 +15,24 @@ pub enum Regime {
     BigReads,
     /// Quiet for a while, then a burst of large calls, then quiet again.
     Shifting,
+    /// Calls that grow slowly larger as the session goes on.
+    Climbing,
+    /// Now one result, now several side by side: each call adds one to six results of a middle size.
+    SideBySide,
+    /// Hardly anything for long, and once in thirty calls a page of logs.
+    RarePages,
 }
 
 impl Regime {
     /// Every regime there is.
-    pub const ALL: [Self; 3] = [Self::SmallSteady, Self::BigReads, Self::Shifting];
+    pub const ALL: [Self; 6] = [
+        Self::SmallSteady,
+        Self::BigReads,
+        Self::Shifting,
+        Self::Climbing,
+        Self::SideBySide,
+        Self::RarePages,
+    ];
 
     /// Its name in the table.
     pub fn name(self) -> &'static str {
@@ -26,6 +40,9 @@ impl Regime {
             Self::SmallSteady => "small and steady",
             Self::BigReads => "big reads, heavy tail",
             Self::Shifting => "quiet, then bursts",
+            Self::Climbing => "slowly larger",
+            Self::SideBySide => "results side by side",
+            Self::RarePages => "rare long pages",
         }
     }
 
@@ -44,6 +61,10 @@ impl Regime {
             Self::SmallSteady => within(dice, 280.0, 520.0),
             Self::BigReads if dice.chance(0.3) => (4_000.0 * normal(dice).exp()).min(80_000.0),
             Self::BigReads => within(dice, 200.0, 900.0),
+            Self::Climbing => within(dice, 0.5, 1.5) * (300.0 + 20.0 * number(session.calls)),
+            Self::SideBySide => (0..dice.between(1, 6)).map(|_| 350.0 * (0.6 * normal(dice)).exp()).sum(),
+            Self::RarePages if dice.chance(1.0 / 30.0) => within(dice, 8_000.0, 30_000.0),
+            Self::RarePages => within(dice, 60.0, 240.0),
             Self::Shifting => {
                 if session.left == 0 {
                     session.burst = !session.burst;
@@ -103,6 +124,11 @@ fn within(dice: &mut Dice, least: f64, most: f64) -> f64 {
 fn normal(dice: &mut Dice) -> f64 {
     let (a, b) = (dice.share().max(f64::MIN_POSITIVE), dice.share());
     (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "calls of one session")]
+fn number(calls: u64) -> f64 {
+    calls as f64
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range before")]
