@@ -58,10 +58,7 @@ impl Trend {
         let off = i128::from(waiting) - self.waiting / self.calls;
         let shift = (slope * off / 1_024).clamp(i128::from(i64::MIN), i128::from(i64::MAX));
         let explained = slope * (along / (self.calls * self.calls)) / 1_024;
-        Hint {
-            shift: i64::try_from(shift).unwrap_or(0),
-            explained: u128::try_from(explained).unwrap_or(0),
-        }
+        Hint { shift: i64::try_from(shift).unwrap_or(0), explained: u128::try_from(explained).unwrap_or(0) }
     }
 }
 

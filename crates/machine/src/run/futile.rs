@@ -16,14 +16,25 @@ impl Run {
         session.is_some_and(|s| s.gauge.tools() == 0 && s.tools.is_empty() && untouched(s.gauge.calls()))
     }
 
+    /// A fresh session is above the line of a stage.
     pub(super) fn futile(&mut self, stage: &Stage, out: &mut Vec<Effect>) {
-        const MOST_TRIMS: u32 = 2;
         let what = format!("a fresh session starts above {} ({})", stage.at, self.fill_words());
+        self.too_much(what, Some(stage.at.to_string()), EndReason::Replaced, out);
+    }
+
+    /// Smaller, if that can help: what a session begins with is too much for it.
+    pub(super) fn too_much(
+        &mut self,
+        what: String,
+        stage: Option<String>,
+        end: EndReason,
+        out: &mut Vec<Effect>,
+    ) {
+        const MOST_TRIMS: u32 = 2;
         if self.view.checkpoint.is_some() && self.trim < MOST_TRIMS {
             self.trim += 1;
             Self::warn("futile", format!("{what}; trying again with a shorter checkpoint"), out);
-            let replace =
-                Replace { kind: HandoffKind::Restart, reason: what, end: EndReason::Replaced, counts: false };
+            let replace = Replace { kind: HandoffKind::Restart, reason: what, end, counts: false };
             return self.replace_now(replace, out);
         }
         if let Some(part) = self.smaller_part() {
@@ -31,25 +42,24 @@ impl Run {
             let list = part_words(part);
             Self::warn("futile", format!("{what}; going on with {list}, the rest follows later"), out);
             let reason = format!("{what}: split, {list}");
-            let replace =
-                Replace { kind: HandoffKind::Split, reason, end: EndReason::Replaced, counts: false };
+            let replace = Replace { kind: HandoffKind::Split, reason, end, counts: false };
             if self.view.checkpoint.is_some() {
                 return self.replace_now(replace, out);
             }
-            return self.take(self.futile_asked(stage), None, Then::Replace(replace), out);
+            return self.take(futile_asked(stage), None, Then::Replace(replace), out);
         }
         self.limit_reached(Limit::Futile, &self.fill_words(), out);
         let outcome = Outcome::new(Verdict::Stopped, what).because_of(Limit::Futile).advise(TOO_LARGE);
         self.announce_stop(&outcome.reason, out);
-        self.take(self.futile_asked(stage), None, Then::Finish(outcome, EndReason::Stopped), out);
-    }
-
-    fn futile_asked(&self, stage: &Stage) -> Asked {
-        Asked { depth: Depth::Emergency, stage: Some(stage.at.to_string()), reason: "futile".to_owned() }
+        let end = if end == EndReason::Replaced { EndReason::Stopped } else { end };
+        self.take(futile_asked(stage), None, Then::Finish(outcome, end), out);
     }
 
     // The first half of what the session was given, as long as there is a list to halve.
     fn smaller_part(&self) -> Option<TaskPart> {
+        if self.base_fills_the_window() {
+            return None;
+        }
         let of = u32::try_from(parts::count(&self.view.spec.as_ref()?.task.text)).ok()?;
         let part = self.part.unwrap_or(TaskPart { first: 1, last: of, of });
         let size = (part.last + 1).saturating_sub(part.first);
@@ -80,6 +90,10 @@ impl Run {
             self.part = self.next_part().or(self.part);
         }
     }
+}
+
+fn futile_asked(stage: Option<String>) -> Asked {
+    Asked { depth: Depth::Emergency, stage, reason: "futile".to_owned() }
 }
 
 fn part_words(part: TaskPart) -> String {

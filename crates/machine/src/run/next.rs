@@ -115,6 +115,15 @@ impl Run {
         standing.base = base.or(standing.base);
     }
 
+    /// Whether an agent's own instructions and tools leave no room below the line, whatever it is given to do.
+    pub(super) fn base_fills_the_window(&self) -> bool {
+        let Some(spec) = &self.view.spec else { return false };
+        let Some(agent) = spec.agents.get(self.agent) else { return false };
+        let standing = self.standings.get(&agent.name).cloned().unwrap_or_default();
+        let (Some(base), Some(window)) = (standing.base, standing.window) else { return false };
+        base > line_of(agent, &standing, window, &spec.policy) / 10 * 9
+    }
+
     /// The run ends because nobody can go on: what is wrong with whom.
     pub(super) fn account_of_all(&self, why: &str, considered: &[Considered]) -> Outcome {
         if self.agents_count() <= 1 {

@@ -82,6 +82,10 @@ impl Run {
         Self::warn("overflow", format!("the context did not fit any more: {message}"), out);
         let Some(spec) = &self.view.spec else { return };
         let could = spec.policy.stages.iter().any(crate::policy::Stage::replaces);
+        if could && !self.replacing_is_off() && self.is_fresh() {
+            let what = format!("what a fresh session begins with does not fit its window: {message}");
+            return self.too_much(what, None, EndReason::Overflow, out);
+        }
         if could && !self.replacing_is_off() {
             return self.turn_failed(EndReason::Overflow, "context overflow", out);
         }

@@ -106,7 +106,7 @@ fn an_agent_that_crashes_every_time_does_not_run_for_ever() {
     let done = world.segue(&["run", "TASK.md", "--json"]);
     done.exits(4);
     let end = done.finished();
-    assert_eq!(end["limit"], "no_progress", "{}", done.all());
+    assert_eq!(end["limit"], "same_error", "{}", done.all());
     assert!(end["sessions"].as_u64().unwrap() <= 4, "{end}");
 }
 

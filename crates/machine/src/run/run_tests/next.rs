@@ -261,7 +261,8 @@ fn parts(scene: &Scenario) -> Vec<Option<(u32, u32)>> {
 
 #[test]
 fn t7_what_trimming_does_not_help_is_split_and_each_part_follows_when_the_one_before_is_done() {
-    let mut scene = Scenario::new("seamless").gates(1).spec(|s| s.task.text = LIST.to_owned()).start();
+    let mut scene =
+        Scenario::new("seamless").gates(1).spec(|s| s.task.text = LIST.to_owned()).prompts_of(60_000).start();
     scene.usage(91_000).reads(92_000).reads(92_000).reads(92_000);
     assert_eq!(parts(&scene), [None, None, None, Some((1, 3))]);
     let split = (HandoffKind::Split, Some("a".to_owned()));
@@ -275,7 +276,8 @@ fn t7_what_trimming_does_not_help_is_split_and_each_part_follows_when_the_one_be
 
 #[test]
 fn t7_parts_are_halved_until_they_fit_and_one_item_that_does_not_fit_stops() {
-    let mut scene = Scenario::new("seamless").spec(|s| s.task.text = LIST.to_owned()).start();
+    let mut scene =
+        Scenario::new("seamless").spec(|s| s.task.text = LIST.to_owned()).prompts_of(60_000).start();
     scene.reads(92_000);
     assert_eq!((parts(&scene), scene.taken().len()), (vec![Some((1, 3))], 1), "a first session is split too");
     scene.reads(92_000).reads(92_000).reads(92_000).reads(92_000);
@@ -287,9 +289,30 @@ fn t7_parts_are_halved_until_they_fit_and_one_item_that_does_not_fit_stops() {
 
 #[test]
 fn t7_a_window_that_fills_in_the_middle_of_a_part_goes_on_with_that_part() {
-    let mut scene = Scenario::new("seamless").spec(|s| s.task.text = LIST.to_owned()).start();
+    let mut scene =
+        Scenario::new("seamless").spec(|s| s.task.text = LIST.to_owned()).prompts_of(60_000).start();
     scene.reads(92_000).usage(40_000).usage(91_000);
     assert_eq!(parts(&scene), [Some((1, 3)), Some((1, 3))]);
     scene.usage(40_000).killed_and_resumed();
     assert_eq!(parts(&scene).last(), Some(&Some((1, 3))));
+}
+
+#[test]
+fn t7_an_agent_whose_own_base_load_fills_the_window_is_not_split_for() {
+    let mut scene =
+        Scenario::new("seamless").spec(|s| s.task.text = LIST.to_owned()).prompts_of(1_000).start();
+    scene.reads(92_000);
+    assert_eq!((scene.limits(), scene.exit_code()), (vec![Limit::Futile], 4));
+    assert_eq!(scene.started().len(), 1);
+}
+
+#[test]
+fn t7_a_first_prompt_that_overflows_is_made_smaller_and_not_sent_again() {
+    let mut scene =
+        Scenario::new("seamless").spec(|s| s.task.text = LIST.to_owned()).prompts_of(60_000).start();
+    scene.overflows();
+    assert_eq!(parts(&scene), [Some((1, 3))]);
+    let mut scene = Scenario::new("seamless").prompts_of(60_000).start();
+    scene.overflows();
+    assert_eq!((scene.limits(), scene.started().len()), (vec![Limit::Futile], 1));
 }

@@ -62,6 +62,7 @@ pub(super) struct Scenario {
     gone: bool,
     /// What is told about the price of each session's model before it is ready; nothing when `None`.
     pub(super) price: Option<Option<Price>>,
+    prompt_chars: u64,
 }
 
 /// A name for each effect, for holding it back.
@@ -141,6 +142,7 @@ impl Scenario {
             looked: START,
             gone: false,
             price: None,
+            prompt_chars: 0,
         }
     }
 
@@ -188,6 +190,12 @@ impl Scenario {
     }
 
     /// The work tree at each checkpoint; a new one each time when nothing is said.
+    /// Every prompt is this long.
+    pub(super) fn prompts_of(mut self, chars: u64) -> Self {
+        self.prompt_chars = chars;
+        self
+    }
+
     pub(super) fn trees(mut self, trees: &[&'static str]) -> Self {
         self.trees = trees.iter().copied().collect();
         self
@@ -399,7 +407,9 @@ impl Scenario {
         match effect {
             Effect::RunGates { when, .. } => self.run_gates(when),
             Effect::StartSession { session, .. } => self.start_agent(session),
-            Effect::SendPrompt { session, .. } => self.take_in(Event::PromptSent { session, chars: 0 }),
+            Effect::SendPrompt { session, .. } => {
+                self.take_in(Event::PromptSent { session, chars: self.prompt_chars })
+            }
             Effect::AskCheckpoint { session, .. } => self.ask(session),
             Effect::TakeCheckpoint { session, asked, by, .. } => self.take_checkpoint(session, &asked, by),
             Effect::JudgeWords { session, .. } => {
