@@ -18,13 +18,7 @@ impl Run {
             }
             AgentEvent::UsageRead(reading) => self.usage_read(reading, out),
             AgentEvent::TextSaid { chars } => {
-                self.spoke = true;
-                self.checkpoint_is_current = false;
-                if let Some(session) = self.view.session.as_mut() {
-                    session.said(*chars);
-                }
-                self.hear_out(out);
-                self.check_stages(out);
+                self.text_said(*chars, out);
             }
             AgentEvent::ToolStarted { tool, title } => {
                 self.completed = false;
@@ -36,6 +30,7 @@ impl Run {
                     self.rounds += u32::from(first);
                 }
                 self.hold_ask_timer(out);
+                self.let_tool_finish(out);
             }
             AgentEvent::ToolEnded { tool, title, ok, chars } => {
                 self.tool_ended(tool, title, *ok, *chars, out)
@@ -189,6 +184,16 @@ impl Run {
         if quiet {
             self.start_ask_timer(out);
         }
+        self.check_stages(out);
+    }
+
+    fn text_said(&mut self, chars: u64, out: &mut Vec<Effect>) {
+        self.spoke = true;
+        self.checkpoint_is_current = false;
+        if let Some(session) = self.view.session.as_mut() {
+            session.said(chars);
+        }
+        self.hear_out(out);
         self.check_stages(out);
     }
 

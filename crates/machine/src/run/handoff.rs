@@ -9,6 +9,9 @@ use crate::{
 /// How long a tool may go on when its session is to be ended.
 const LAST_TOOL_MS: u64 = 60_000;
 
+/// How long after the last words of an answer it may still start a tool, which would be cut.
+const LAST_WORDS_MS: u64 = 1_500;
+
 impl Run {
     /// Takes a checkpoint: by the agent when it can be asked and there is room, else by segue.
     pub(super) fn begin(&mut self, asked: Asked, then: Then, out: &mut Vec<Effect>) {
@@ -210,7 +213,12 @@ impl Run {
         let reason = match decision.kind {
             HandoffKind::Split => SessionReason::Split,
             _ if same => SessionReason::Restart,
-            _ => SessionReason::Fallback,
+            HandoffKind::Continue
+            | HandoffKind::Restart
+            | HandoffKind::Fallback
+            | HandoffKind::Helper
+            | HandoffKind::Forced
+            | HandoffKind::Stop => SessionReason::Fallback,
         };
         self.end_session(replace.end, After::Start(reason), out);
     }
@@ -255,12 +263,29 @@ impl Run {
         let Some(session) = self.view.session.as_mut() else { return self.go_after(after, out) };
         session.doing = Doing::Ending;
         let waits = !session.tools.is_empty();
-        self.ending = Some(Ending { reason, after, sent: false, save: true });
+        let heard = session.life.answering_at.map(|at| at.saturating_add(LAST_WORDS_MS));
+        let heard = heard.filter(|until| *until > self.now && !waits);
+        self.ending = Some(Ending { reason, after, sent: false, hears_out: heard.is_some(), save: true });
         if waits {
             out.push(Effect::SetTimer { timer: Timer::End, at: self.now.saturating_add(LAST_TOOL_MS) });
+        } else if let Some(until) = heard {
+            out.push(Effect::SetTimer { timer: Timer::End, at: until });
         } else {
             self.send_end(EndHow::Gently, out);
         }
+    }
+
+    /// The answer that was heard out has started a tool: it is let finish.
+    pub(super) fn let_tool_finish(&mut self, out: &mut Vec<Effect>) {
+        if let Some(ending) = self.ending.as_mut().filter(|ending| ending.hears_out && !ending.sent) {
+            ending.hears_out = false;
+            out.push(Effect::SetTimer { timer: Timer::End, at: self.now.saturating_add(LAST_TOOL_MS) });
+        }
+    }
+
+    pub(super) fn end_timed_out(&mut self, out: &mut Vec<Effect>) {
+        let gently = self.ending.as_ref().is_some_and(|ending| ending.hears_out && !ending.sent);
+        self.send_end(if gently { EndHow::Gently } else { EndHow::AtOnce }, out);
     }
 
     pub(super) fn send_end(&mut self, how: EndHow, out: &mut Vec<Effect>) {

@@ -32,6 +32,8 @@ pub struct Life {
     pub retry: Option<OwnRetry>,
     /// A permission that it asked for and did not get, while nothing came after it.
     pub permission: Option<(String, Millis)>,
+    /// When something of an answer last came that may still start a tool.
+    pub(super) answering_at: Option<Millis>,
     /// When somebody last looked.
     looked_at: Millis,
     /// The last look that told of CPU time: when, and what.
@@ -72,6 +74,22 @@ impl Life {
         self.heard_at = now;
         self.told.clear();
         self.permission = None;
+        self.answering_at = match event {
+            AgentEvent::UsageRead(_) | AgentEvent::TextSaid { .. } => Some(now),
+            AgentEvent::ItemsSeen { .. }
+            | AgentEvent::AllowanceSeen { .. }
+            | AgentEvent::CrossChecked { .. }
+            | AgentEvent::PermissionAsked { .. }
+            | AgentEvent::Unrecognised { .. } => self.answering_at,
+            AgentEvent::Ready { .. }
+            | AgentEvent::ToolStarted { .. }
+            | AgentEvent::ToolEnded { .. }
+            | AgentEvent::Compacted
+            | AgentEvent::Answered { .. }
+            | AgentEvent::NotAnswered { .. }
+            | AgentEvent::TurnEnded(_)
+            | AgentEvent::Retrying { .. } => None,
+        };
         match event {
             AgentEvent::ToolStarted { tool, .. } => {
                 self.tools.entry(tool.clone()).or_insert(now);

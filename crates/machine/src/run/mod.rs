@@ -36,8 +36,8 @@ use crate::forecast::Growth;
 use crate::gauge::Ratio;
 use crate::policy::{Lines, Policy};
 use crate::{
-    Activity, Asked, Effect, EndHow, Event, GateResult, Limit, Limits, Millis, Notice, Outcome, Record,
-    RunSpec, SessionReason, TaskPart, Timer, Verdict,
+    Activity, Asked, Effect, Event, GateResult, Limit, Limits, Millis, Notice, Outcome, Record, RunSpec,
+    SessionReason, TaskPart, Timer, Verdict,
 };
 
 pub use life::{Life, OwnRetry};
@@ -185,6 +185,8 @@ struct Ending {
     reason: EndReason,
     after: After,
     sent: bool,
+    /// An answer is coming in that may start a tool: it is heard out for a moment.
+    hears_out: bool,
     /// What tools did after the work was saved is saved too before the run ends.
     save: bool,
 }
@@ -327,7 +329,7 @@ impl Run {
             Timer::Ask if self.helper_works() => self.helper_silent("it did not answer in time", out),
             Timer::Ask => self.ask_timed_out(out),
             Timer::Idle => self.look_for_stall(quiet_ms, activity, out),
-            Timer::End => self.send_end(EndHow::AtOnce, out),
+            Timer::End => self.end_timed_out(out),
             Timer::Wait => self.wait_over(out),
         }
     }

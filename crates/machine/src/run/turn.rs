@@ -158,6 +158,7 @@ impl Run {
             return self.finish_now(outcome, out);
         }
         self.ending = Some(super::Ending {
+            hears_out: false,
             reason: EndReason::Stopped,
             after: After::Finish(outcome),
             sent: true,

@@ -53,9 +53,9 @@ impl World {
     // working agent's words stands against a success.
     fn awaits_words(&self, session: u32) -> bool {
         let asked = self.effects.iter().enumerate().rev().find_map(|(at, effects)| {
-            effects.iter().find_map(|effect| match effect {
-                Effect::JudgeWords { tree, session, .. } => Some((at, *tree, *session)),
-                _ => None,
+            effects.iter().find_map(|effect| {
+                let Effect::JudgeWords { tree, session, .. } = effect else { return None };
+                Some((at, *tree, *session))
             })
         });
         let Some((at, false, about)) = asked else { return false };

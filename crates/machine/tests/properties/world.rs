@@ -234,10 +234,10 @@ impl World {
     fn fire(&mut self, timer: Timer, at: Millis, dice: &mut Dice) -> Check {
         self.timers.remove(&timer);
         self.now = self.now.max(at);
-        let silent = match self.mood {
-            Mood::Quiet => 50,
-            _ if self.ready => 1,
-            _ => 10,
+        let silent = match (self.mood == Mood::Quiet, self.ready) {
+            (true, _) => 50,
+            (false, true) => 1,
+            (false, false) => 10,
         };
         let is_silent = dice.chance(silent);
         let quiet_ms = if is_silent { 130_000 } else { u64::from(dice.roll(20_000)) };

@@ -30,9 +30,9 @@ fn read(scene: &mut Scenario, call: &str, reading: Reading) {
 }
 
 fn near(scene: &Scenario) -> Vec<String> {
-    scene.notices(|n| match n {
-        Notice::Warned { code, text } if code == "budget" => Some(text.clone()),
-        _ => None,
+    scene.notices(|n| {
+        let Notice::Warned { code, text } = n else { return None };
+        (code == "budget").then(|| text.clone())
     })
 }
 

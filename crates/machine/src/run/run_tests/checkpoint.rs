@@ -190,3 +190,22 @@ fn t9_the_fallback_chosen_at_95_takes_over_when_the_session_dies_before_98() {
     scene.usage(50_000).usage(95_500).crashes();
     assert_eq!(scene.started()[1].0, "b");
 }
+
+#[test]
+fn t2_an_answer_that_is_coming_in_is_heard_out_and_a_tool_that_it_starts_is_let_finish() {
+    for starts in [true, false] {
+        let mut scene = Scenario::new("seamless").hold("moment");
+        scene.can.ask = false;
+        let mut scene = scene.start();
+        scene.usage(40_000).usage(88_000).reads(91_000);
+        assert_eq!((scene.taken().len(), scene.count("end")), (1, 0), "its answer may still start a tool");
+        if starts {
+            scene.tool_begins("build").wait(20_000);
+            assert_eq!(scene.count("end"), 0, "and that is let finish");
+            scene.tool_ends("build", 1);
+        } else {
+            scene.wait(1_500);
+        }
+        assert_eq!((scene.ends(), scene.started().len()), (vec![EndHow::Gently], 2), "{starts}");
+    }
+}

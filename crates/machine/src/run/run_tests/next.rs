@@ -252,9 +252,9 @@ fn two_agents_that_take_turns_and_get_on_are_not_stopped() {
 const LIST: &str = "Do:\n- [ ] one\n- [ ] two\n- [ ] three\n- [ ] four\n- [ ] five";
 
 fn parts(scene: &Scenario) -> Vec<Option<(u32, u32)>> {
-    let of = |prompt: &Prompt| match prompt {
-        Prompt::Continuation { part, .. } => Some(part.map(|TaskPart { first, last, .. }| (first, last))),
-        _ => None,
+    let of = |prompt: &Prompt| {
+        let Prompt::Continuation { part, .. } = prompt else { return None };
+        Some(part.map(|TaskPart { first, last, .. }| (first, last)))
     };
     scene.prompts().iter().filter_map(of).collect()
 }

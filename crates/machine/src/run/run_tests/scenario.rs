@@ -393,9 +393,25 @@ impl Scenario {
         self.effects.extend(effects);
     }
 
+    // The moment for which last words are heard out passes by itself, unless it is held.
+    fn a_moment_passes(&mut self) -> bool {
+        const MOMENT: u64 = 2_000;
+        let due = self.timers.get(&Timer::End).copied().filter(|at| *at <= self.now + MOMENT);
+        let Some(at) = due.filter(|_| !self.held.contains("moment")) else { return false };
+        self.now = self.now.max(at);
+        self.timers.remove(&Timer::End);
+        self.take_in(Event::TimerFired { timer: Timer::End, quiet_ms: 0, activity: None });
+        true
+    }
+
     fn settle(&mut self) {
         for _ in 0..1_000 {
-            let Some(next) = self.todo.iter().position(|e| !self.held.contains(name(e))) else { return };
+            let Some(next) = self.todo.iter().position(|e| !self.held.contains(name(e))) else {
+                if self.a_moment_passes() {
+                    continue;
+                }
+                return;
+            };
             if let Some(effect) = self.todo.remove(next) {
                 self.carry_out(effect);
             }
