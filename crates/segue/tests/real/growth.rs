@@ -78,9 +78,9 @@ fn long_session(agent: &str, world: &World) {
 fn events(world: &World, run: &Done) -> Vec<AgentEvent> {
     let journal = segue_journal::Journal::read(&world.repo().join(".segue/journal.db")).unwrap();
     let stored = journal.events(&run.run_id(), 0, usize::MAX >> 1).unwrap();
-    let told = stored.iter().filter_map(|line| match serde_json::from_str(&line.event).unwrap() {
-        Event::Agent { event, .. } => Some(event),
-        _ => None,
+    let told = stored.iter().filter_map(|line| {
+        let Event::Agent { event, .. } = serde_json::from_str(&line.event).unwrap() else { return None };
+        Some(event)
     });
     told.filter_map(bare).collect()
 }
