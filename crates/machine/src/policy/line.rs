@@ -16,7 +16,7 @@ pub(crate) struct Room {
 
 /// Of 10,000 calls, how many may add more than is kept free above the hard line. A brake catches what comes beyond;
 /// without one it is an overflow.
-const MISSED_WITH_BRAKE: u32 = 1_000;
+const MISSED_WITH_BRAKE: u32 = 1_500;
 const MISSED_WITHOUT: u32 = 4;
 
 /// Of 1,000 times, how often five calls may add more than is looked ahead from the soft line.
@@ -65,7 +65,7 @@ pub(crate) fn forecast_lines(policy: &Policy, forecast: &Forecast, room: Room) -
     }
     // From here a good moment most likely comes before the hard line does.
     let five = forecast.far(MISSED_AHEAD);
-    let until_then = five.saturating_add(five / 8);
+    let until_then = five.saturating_add(five / 5);
     let soft = share(hard.part_of(ceiling).saturating_sub(until_then));
     let least = if moves.hard { share(least_soft) } else { policy.lines.soft };
     Lines { soft: soft.max(least).min(hard), hard }

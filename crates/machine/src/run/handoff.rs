@@ -9,7 +9,7 @@ use crate::{
 /// How long a tool may go on when its session is to be ended.
 const LAST_TOOL_MS: u64 = 60_000;
 
-/// How long after the last words of an answer it may still start a tool, which would be cut.
+/// For how long after the last result or the last words of an answer a tool may still start, which would be cut.
 const LAST_WORDS_MS: u64 = 1_500;
 
 impl Run {

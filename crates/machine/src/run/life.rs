@@ -32,7 +32,7 @@ pub struct Life {
     pub retry: Option<OwnRetry>,
     /// A permission that it asked for and did not get, while nothing came after it.
     pub permission: Option<(String, Millis)>,
-    /// When something of an answer last came that may still start a tool.
+    /// When a call was last given its results, or something of its answer came: it may still start a tool.
     pub(super) answering_at: Option<Millis>,
     /// When somebody last looked.
     looked_at: Millis,
@@ -75,7 +75,9 @@ impl Life {
         self.told.clear();
         self.permission = None;
         self.answering_at = match event {
-            AgentEvent::UsageRead(_) | AgentEvent::TextSaid { .. } => Some(now),
+            AgentEvent::UsageRead(_) | AgentEvent::TextSaid { .. } | AgentEvent::ToolEnded { .. } => {
+                Some(now)
+            }
             AgentEvent::ItemsSeen { .. }
             | AgentEvent::AllowanceSeen { .. }
             | AgentEvent::CrossChecked { .. }
@@ -83,7 +85,6 @@ impl Life {
             | AgentEvent::Unrecognised { .. } => self.answering_at,
             AgentEvent::Ready { .. }
             | AgentEvent::ToolStarted { .. }
-            | AgentEvent::ToolEnded { .. }
             | AgentEvent::Compacted
             | AgentEvent::Answered { .. }
             | AgentEvent::NotAnswered { .. }

@@ -183,7 +183,7 @@ fn t6_a_fourth_breach_under_phased_fails_with_the_offer_to_split() {
 
 #[test]
 fn h2_a_commit_that_moved_under_the_run_is_told_to_people_and_to_the_next_session() {
-    let world = World::new(14, small());
+    let world = World::new(26, small());
     world.write("extra.txt", "one\n");
     world.commit("one more");
     world.keep_conversations(small());
@@ -201,7 +201,7 @@ fn h2_a_commit_that_moved_under_the_run_is_told_to_people_and_to_the_next_sessio
 
 #[test]
 fn h2_a_commit_that_follows_is_nothing_to_tell_and_another_task_file_is() {
-    let world = World::new(14, small());
+    let world = World::new(26, small());
     world.segue(&["run", "TASK.md", "--json", "--policy", "seamless", "--max-restarts", "1"]).exits(4);
     world.commit("what is there so far");
     world.write("TASK.md", "Do something else.\n");

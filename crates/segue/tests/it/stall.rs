@@ -13,6 +13,10 @@ fn flip(says: &str) -> String {
     format!("n=$1\nif [ -f flip ]; then rm flip; else echo x >flip; fi\necho \"{says}\"\n")
 }
 
+/// Three states, one after the other, so that a session rarely ends where it began.
+const ROUND_AND_ROUND: &str = "case $(cat turn 2>/dev/null) in\n'') echo a >turn;;\na) echo b >turn;;\n*) rm turn;;\nesac\n\
+                               echo \"tried step $1\"\n";
+
 fn stubborn(steps: u32, says: &str, config: &str) -> (World, Done) {
     let world = World::new(steps, small());
     world.configure(config);
@@ -54,8 +58,11 @@ fn t8_a_stubborn_agent_that_edits_and_reverts_is_stopped_and_the_run_can_be_resu
 
 #[test]
 fn t8_commits_that_segue_makes_of_edits_and_their_undoing_are_no_progress() {
-    let (world, done) =
-        stubborn(2, "tried step $n", "[git]\ncommit = \"branch\"\n[limits]\ngate_rounds = 50\n");
+    let world = World::new(2, small());
+    world.configure("[git]\ncommit = \"branch\"\n[limits]\ngate_rounds = 50\n");
+    world.write("step.sh", ROUND_AND_ROUND);
+    world.commit("a step that leads nowhere");
+    let done = world.segue(&["run", "TASK.md", "--json"]);
     assert!(stopped_without_progress(&done) <= 7, "{}", done.all());
     assert!(world.git(&["log", "--oneline"]).lines().count() > 2, "there were commits to be misled by");
 }
@@ -107,7 +114,7 @@ fn a_tool_that_hangs_is_told_and_its_session_is_replaced() {
     let reason = first_handoff(&done);
     assert!(reason.starts_with("the tool hangs: running `sh step.sh 2`"), "{reason}");
     assert!(reason.ends_with("no output, no CPU, no file changes"), "{reason}");
-    assert_eq!(done.warnings("tool_silent").len(), 1, "{}", done.all());
+    assert!(!done.warnings("tool_silent").is_empty(), "{}", done.all());
     assert_eq!(done.of("session.ended")[0]["reason"], "stalled", "{}", done.all());
     assert_eq!(done.of("checkpoint.taken")[0]["by"], "segue", "{}", done.all());
     assert_eq!(left_behind(&done.run()), [""; 0]);

@@ -72,7 +72,7 @@ fn comparison(args: &Rehearse) -> Result<Comparison, Failure> {
         world: World::new(window, growth(&simulate.growth)?),
         brakes: if simulate.no_brake { vec![false] } else { vec![true, false] },
         runs: simulate.runs,
-        curve_runs: (simulate.runs / 10).clamp(CURVE_RUNS.0, CURVE_RUNS.1),
+        curve_runs: (simulate.runs / 10).clamp(CURVE_RUNS.0, CURVE_RUNS.1).min(simulate.runs),
         seed: simulate.seed,
     })
 }
