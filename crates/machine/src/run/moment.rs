@@ -1,7 +1,7 @@
 //! When a handoff disturbs least: nothing runs, and something was just completed — a list item closed, a note left,
 //! a commit made, a gate's command gone green.
 
-use super::Run;
+use super::{Run, Then};
 use crate::WorkState;
 
 impl Run {
@@ -30,7 +30,9 @@ impl Run {
         let new = |head: &String| self.view.head.as_ref().is_some_and(|before| before != head);
         let moves = self.view.spec.as_ref().is_some_and(|spec| spec.policy.moves.is_some());
         self.completed |= moves && work.head.as_ref().is_some_and(new);
-        if work.head.is_some() {
+        // Before a resumed session has its prompt, the commit that its run left is still to be held against this one.
+        let resumes = matches!(self.taking, Some(Then::Start(_)));
+        if work.head.is_some() && !resumes {
             self.view.head.clone_from(&work.head);
         }
     }
