@@ -30,9 +30,9 @@ pub(super) fn show(at: &Place, args: &Show) -> Result<u8, Failure> {
 
 // What was decided about who goes on.
 fn decided(effects: &[Effect]) -> impl Iterator<Item = Notice> {
-    effects.iter().filter_map(|effect| match effect {
-        Effect::Announce(notice @ Notice::HandoffDecided { .. }) => Some(notice.clone()),
-        _ => None,
+    effects.iter().filter_map(|effect| {
+        let Effect::Announce(notice @ Notice::HandoffDecided { .. }) = effect else { return None };
+        Some(notice.clone())
     })
 }
 

@@ -92,7 +92,7 @@ fn h3_killed_while_it_waits_a_run_goes_on_at_the_right_time_with_the_prompt_issu
     let run = world.launch(&["run", "TASK.md", "--json"], "run");
     until("the wait", || waits(&run));
     let id = world.run_id().unwrap();
-    assert_eq!(left_behind(&id), vec![String::new(); 0], "no process runs while it waits");
+    assert_eq!(left_behind(&id), [""; 0], "no process runs while it waits");
     run.signal("KILL");
     let killed = run.wait();
     let planned = millis(&killed.of("wait.started")[0], "until");

@@ -53,11 +53,7 @@ impl Decision {
 /// The decisions among these effects, with the place where the machine stands.
 pub(super) fn decisions(effects: &[Effect], at: Millis, machine: &Run) -> Vec<Decision> {
     let place = place(at, machine);
-    effects
-        .iter()
-        .filter_map(|effect| read(effect))
-        .map(|(what, text)| Decision { what, text, ..place.clone() })
-        .collect()
+    effects.iter().filter_map(read).map(|(what, text)| Decision { what, text, ..place.clone() }).collect()
 }
 
 fn place(at: Millis, machine: &Run) -> Decision {
