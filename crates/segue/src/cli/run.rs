@@ -212,7 +212,9 @@ fn spec(settings: &Settings, task: Task, repo: Option<&Repo>, workdir: &Path) ->
         circuits: known_circuits(settings),
         next: next(settings),
         budget: BudgetSpec::default(),
-        growth: State::of_user().and_then(|state| learned::read(&state, &learned::key(repo, workdir))),
+        growth: State::of_user()
+            .filter(|_| !settings.budget.unkept)
+            .and_then(|state| learned::read(&state, &learned::key(repo, workdir))),
     }
 }
 

@@ -34,6 +34,11 @@ impl Driver {
         self
     }
 
+    /// Whether what this run learns is of use to others: nothing is kept of a rehearsal.
+    pub(super) fn keeps_book(&self) -> bool {
+        self.purse.book.is_some()
+    }
+
     /// The price of the model of a session that is about to be ready.
     pub(super) fn priced(&self, session: u32, event: &AgentEvent, chosen: Option<&str>) -> Option<Event> {
         let AgentEvent::Ready { model, .. } = event else { return None };

@@ -52,7 +52,7 @@ impl Driver {
 
     // Only a help for later forecasts: a run does not wait for it, and goes on without it.
     fn learn_growth(&self) {
-        let Some(state) = State::of_user() else { return };
+        let Some(state) = State::of_user().filter(|_| self.keeps_book()) else { return };
         let grown = self.machine.view().grown.clone();
         let key = learned::key(self.place.repo.as_ref(), self.place.store.workdir());
         tokio::task::spawn_blocking(move || {

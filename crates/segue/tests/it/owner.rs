@@ -189,7 +189,8 @@ fn what_the_users_shell_had_started_before_is_left_alone() {
         .arg(program.get_program())
         .args(program.get_args())
         .current_dir(world.repo())
-        .env("XDG_RUNTIME_DIR", world.root());
+        .env("XDG_RUNTIME_DIR", world.root())
+        .env("HOME", world.root());
     let done = shell.output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
     let pid = std::fs::read_to_string(pid_file).unwrap();
