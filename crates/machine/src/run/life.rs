@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::State;
 use crate::{Activity, AgentEvent, AgentFailure, Limits, Millis};
 
-/// A share of a core, in hundredths, from which processes count as busy: an idle runtime with its timers stays below.
-pub(super) const BUSY: u32 = 2;
-/// Bytes a second, read and written, from which they do.
-const MOVING: u64 = 4_096;
+/// A share of a core, in hundredths, from which processes count as busy. An agent that only waits for its model stays
+/// below: Codex uses two to four with its timers and logs.
+pub(super) const BUSY: u32 = 10;
+/// Bytes a second, read and written, from which they do; the same agent moves 10 to 40 kB.
+const MOVING: u64 = 262_144;
 
 /// Times that differ by no more than this many milliseconds are the same moment.
 const AT_ONCE: u64 = 100;

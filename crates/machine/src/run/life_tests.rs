@@ -40,7 +40,7 @@ fn a_tool_is_busy_by_the_cpu_of_its_processes() {
 fn a_runtime_that_only_keeps_its_timers_is_not_busy() {
     let mut life = Life::new(START);
     for minute in 1..=6 {
-        life.looked(minute * MINUTE, Some(&cpu(300 * minute)), START + minute * MINUTE);
+        life.looked(minute * MINUTE, Some(&cpu(2_000 * minute)), START + minute * MINUTE);
     }
     assert_eq!(words(&life, START + 6 * MINUTE), "silent for 6 min: no bytes, no CPU");
 }
@@ -50,7 +50,7 @@ fn bytes_that_are_read_and_written_are_life() {
     let mut life = Life::new(START);
     let moved = |bytes| Activity { io_bytes: Some(bytes), ..cpu(0) };
     life.looked(MINUTE, Some(&moved(0)), START + MINUTE);
-    life.looked(2 * MINUTE, Some(&moved(9_000_000)), START + 2 * MINUTE);
+    life.looked(2 * MINUTE, Some(&moved(90_000_000)), START + 2 * MINUTE);
     assert_eq!(life.still_ms(START + 2 * MINUTE), 0);
 }
 

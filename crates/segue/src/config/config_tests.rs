@@ -404,7 +404,7 @@ fn a_soft_line_above_the_hard_one_is_refused() {
 fn waiting_is_set_in_its_own_table_by_environment_and_by_flag() {
     let wait = project("agent = \"claude\"").settings().wait;
     assert_eq!((wait.enabled, wait.first_ms, wait.longest_ms), (true, 5_000, Some(6 * 3_600_000)));
-    let file = "agent = \"claude\"\n[wait]\non_rate_limit = \"wait\"\nfirst = \"1s\"\nmost = \"10s\"\n\
+    let file = "agents = [\"claude\"]\n[wait]\non_rate_limit = \"wait\"\nfirst = \"1s\"\nmost = \"10s\"\n\
                 [limits]\nmax_wait = \"none\"\nmax_failures = 3\n[agent.claude]\naccount = \"team\"\n";
     let settings = project(file).settings();
     let wait = settings.wait;

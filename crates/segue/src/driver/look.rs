@@ -72,10 +72,10 @@ impl Driver {
     }
 }
 
-// Less than a fiftieth of a core: what a runtime uses that only waits.
+// Less than a tenth of a core: what a runtime uses that only waits.
 fn stands_still(cpu_ms: Option<u64>, before: Option<(u64, Instant)>) -> bool {
     let (Some(now), Some((then, at))) = (cpu_ms, before) else { return cpu_ms.is_none() };
-    u128::from(now.saturating_sub(then)) * 50 < at.elapsed().as_millis()
+    u128::from(now.saturating_sub(then)) * 10 < at.elapsed().as_millis()
 }
 
 fn is_past(at: Instant) -> bool {

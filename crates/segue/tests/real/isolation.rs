@@ -81,7 +81,7 @@ fn isolation_of_claude_leaves_the_users_settings_alone_and_both_hooks_run() {
         let journal = segue_journal::Journal::read(&world.repo().join(".segue/journal.db")).unwrap();
         let run = journal.runs().unwrap().remove(0).id;
         let events = journal.events(&run, 0, 100_000).unwrap();
-        let asked = events.iter().filter(|event| format!("{event:?}").contains("brake")).count();
+        let asked = events.iter().filter(|event| format!("{event:?}").contains("brake_asked")).count();
         assert_eq!(asked, 4, "segue's hook asks once per tool");
     });
 }
