@@ -264,7 +264,10 @@ impl Run {
         session.doing = Doing::Ending;
         let waits = !session.tools.is_empty();
         let heard = session.life.answering_at.map(|at| at.saturating_add(LAST_WORDS_MS));
-        let heard = heard.filter(|until| *until > self.now && !waits);
+        // A call that does not fit has no answer.
+        let fits =
+            session.gauge.ceiling().zip(session.gauge.fill()).is_none_or(|(ceiling, fill)| fill <= ceiling);
+        let heard = heard.filter(|until| *until > self.now && fits && !waits);
         self.ending = Some(Ending { reason, after, sent: false, hears_out: heard.is_some(), save: true });
         if waits {
             out.push(Effect::SetTimer { timer: Timer::End, at: self.now.saturating_add(LAST_TOOL_MS) });
