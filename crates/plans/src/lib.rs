@@ -1,7 +1,40 @@
-//! Reads the work that people write down. Pure: text in, a [`Task`](segue_machine::Task) out, with what is wrong.
+//! Reads the work that people write down: one task, or a plan in any of the shapes that people have. Pure.
 //!
-//! One task is all there is so far: a sentence, or a Markdown file with or without a check list.
+//! [`read_plan`] turns text into a [`Plan`], [`audit()`] says what is wrong with it and where, [`estimate()`] what each
+//! phase costs, [`graph`] what can be done next, [`judge()`] whether a criterion is met, and [`report`] reads what an
+//! agent tells about a phase. Files, time and commands are the caller's.
 
+mod audit;
+mod command;
+mod counts;
+mod estimate;
+mod expect;
+mod formats;
+pub mod graph;
+pub mod ids;
+mod judge;
+mod model;
+pub mod report;
+mod show;
 mod task;
+mod text;
+mod words;
 
+pub use audit::{Circumstances, Code, Finding, KnownGate, Severity, audit, fill_gates};
+pub use counts::{Counts, counts, counts_per_file};
+pub use estimate::{
+    Budget, Estimate, PHASE_LINE, PLAN_LINE, Past, PhaseCost, SubPhase, TaskCost, estimate, letters,
+};
+pub use formats::{Files, MOST_BYTES, NoFiles, NoPlan, read_folder, read_plan, read_prompt, write};
+pub use judge::{BadJudge, Judge, Outcome, Verdict, judge};
+pub use model::{
+    Artifact, Check, Complexity, Criterion, Format, Gate, Link, MustHave, Oddity, OddityKind, Phase, Place,
+    Plan, Source, Status, Step, Task,
+};
+pub use show::draw;
 pub use task::{BadTask, read_task};
+
+/// The published schema of the native format.
+pub fn plan_schema() -> schemars::Schema {
+    schemars::schema_for!(Plan)
+}

@@ -1,0 +1,275 @@
+//! JSON: an array of tasks or stories, alone or inside an object. Each of them is a phase.
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::{NoPlan, source};
+use crate::command::looks_like_one;
+use crate::expect::{check, criterion};
+use crate::model::{Complexity, Criterion, Format, Gate, Phase, Place, Plan, Status, Task};
+use crate::text::Doc;
+
+/// Names under which the array lies.
+const LISTS: [&str; 8] =
+    ["tasks", "userStories", "user_stories", "stories", "phases", "items", "features", "points"];
+
+/// How deep it may lie.
+const DEEPEST: usize = 4;
+
+/// Reads it; `None` when it is no JSON at all.
+pub(crate) fn read(name: &str, text: &str) -> Result<Option<Plan>, NoPlan> {
+    let whole: Value = match serde_json::from_str(text) {
+        Ok(whole) => whole,
+        // A text in Markdown may begin with a bracket as well.
+        Err(_) if !is_meant(text) => return Ok(None),
+        Err(error) => {
+            let line = u32::try_from(error.line()).unwrap_or(1);
+            return Err(NoPlan::Broken { file: name.to_owned(), line, why: error.to_string() });
+        }
+    };
+    let Some(entries) = find(text, 0) else { return Err(NoPlan::NoStructure(name.to_owned())) };
+    let mut plan =
+        Plan { format: Format::Json, files: vec![source(name, &Doc::new(text))], ..Plan::default() };
+    plan.files.iter_mut().for_each(|file| (file.boxes, file.ticked) = (0, 0));
+    let word = |keys: &[&str]| whole.as_object().and_then(|map| text_of(map, keys)).unwrap_or_default();
+    plan.title = word(&["title", "project", "name", "feature"]);
+    plan.about = word(&["description", "summary", "overview"]);
+    let mut before = 0;
+    let mut line = 1;
+    for (start, entry) in entries {
+        line += text.get(before..start).map_or(0, |part| part.matches('\n').count());
+        before = start.max(before);
+        let Ok(Value::Object(entry)) = serde_json::from_str::<Value>(entry) else { continue };
+        let at = Place { file: 0, line: u32::try_from(line).unwrap_or(u32::MAX) };
+        plan.phases.push(phase(&entry, at, plan.phases.len() + 1));
+    }
+    if let Some(gates) =
+        whole.as_object().and_then(|map| map.get("gates").or_else(|| map.get("quality_gates")))
+    {
+        plan.gates = self::gates(gates, Place { file: 0, line: 1 });
+    }
+    if plan.phases.is_empty() { Err(NoPlan::NoStructure(name.to_owned())) } else { Ok(Some(plan)) }
+}
+
+fn is_meant(text: &str) -> bool {
+    let mut chars = text.chars().filter(|c| !c.is_whitespace());
+    matches!((chars.next(), chars.next()), (Some('{'), Some('"' | '}')) | (Some('['), Some('{')))
+}
+
+// The entries of the array, each with the byte at which it begins.
+fn find(text: &str, depth: usize) -> Option<Vec<(usize, &str)>> {
+    let place = |raw: &RawValue| (raw.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    if let Ok(list) = serde_json::from_str::<Vec<&RawValue>>(text) {
+        let objects: Vec<(usize, &str)> =
+            list.iter().filter(|raw| raw.get().starts_with('{')).map(|raw| (place(raw), raw.get())).collect();
+        return (!objects.is_empty()).then_some(objects);
+    }
+    if depth >= DEEPEST {
+        return None;
+    }
+    let map: std::collections::BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+    let inner = |raw: &'_ &RawValue| {
+        let start = place(raw);
+        let rest = text.get(start..start + raw.get().len())?;
+        find(rest, depth + 1).map(|found| found.into_iter().map(|(at, entry)| (at + start, entry)).collect())
+    };
+    let named = LISTS.iter().filter_map(|name| map.get(*name)).find_map(inner);
+    named.or_else(|| {
+        map.iter()
+            .filter(|(key, raw)| !LISTS.contains(&key.as_str()) && raw.get().starts_with('{'))
+            .find_map(|(_, raw)| inner(raw))
+    })
+}
+
+fn phase(entry: &Map<String, Value>, at: Place, number: usize) -> Phase {
+    let id = text_of(entry, &["task_id", "taskId", "id", "number", "key", "phase"])
+        .unwrap_or_else(|| number.to_string());
+    let mut phase = Phase::new(id.clone());
+    (phase.at, phase.needs_at) = (at, at);
+    let about = text_of(entry, &["description", "intent", "summary", "goal"]).unwrap_or_else(|| story(entry));
+    phase.title = text_of(entry, &["title", "name", "intent", "story", "assignment", "feature"])
+        .unwrap_or_else(|| first_line(&about));
+    phase.about = about;
+    phase.status = status(entry);
+    phase.needs =
+        texts(entry, &["dependencies", "depends_on", "dependsOn", "needs", "blockedBy", "blocked_by"]);
+    phase.files =
+        texts(entry, &["files", "fileScope", "file_scope", "files_modified", "planned_files", "scope"]);
+    phase.wave = text_of(entry, &["wave"]).and_then(|wave| wave.parse().ok());
+    phase.agent = text_of(entry, &["agent"]);
+    phase.role = text_of(entry, &["role"]);
+    phase.policy = text_of(entry, &["policy"]);
+    phase.autonomous = entry.get("autonomous").and_then(Value::as_bool) != Some(false);
+    phase.gates = entry.get("gates").map(|gates| self::gates(gates, at)).unwrap_or_default();
+    let parts =
+        ["subtasks", "sub_tasks", "tasks", "steps"].iter().find_map(|key| entry.get(*key)?.as_array());
+    let whole = task(entry, at, &id);
+    phase.tasks =
+        parts.into_iter().flatten().enumerate().map(|(index, part)| sub_task(part, at, &id, index)).collect();
+    if phase.tasks.is_empty() {
+        phase.tasks.push(Task { title: phase.title.clone(), ..whole });
+    } else {
+        (phase.criteria, phase.verify) = (whole.criteria, whole.verify);
+    }
+    phase
+}
+
+fn sub_task(part: &Value, at: Place, id: &str, index: usize) -> Task {
+    let number = format!("{id}.{}", index + 1);
+    match part {
+        Value::Object(part) => {
+            let own = text_of(part, &["task_id", "id", "number"]);
+            // 1, 2, 3 below each task are 7.1, 7.2, 7.3.
+            let own = own
+                .map(|own| if own.chars().all(|c| c.is_ascii_digit()) { format!("{id}.{own}") } else { own });
+            let mut task = task(part, at, &own.unwrap_or(number));
+            task.title = text_of(part, &["title", "name", "description", "text"]).unwrap_or_default();
+            task
+        }
+        Value::String(text) => Task { at, id: number, title: text.clone(), ..Task::default() },
+        _ => Task { at, id: number, ..Task::default() },
+    }
+}
+
+fn task(entry: &Map<String, Value>, at: Place, id: &str) -> Task {
+    let action = [
+        "instructions",
+        "details",
+        "action",
+        "prompt",
+        "implementation",
+        "description",
+        "technicalNotes",
+        "notes",
+    ];
+    let mut task = Task { at, id: id.to_owned(), status: status(entry), ..Task::default() };
+    task.action = texts(entry, &action).join("\n");
+    task.complexity = text_of(entry, &["complexity", "estimatedComplexity", "effort", "size"])
+        .as_deref()
+        .and_then(Complexity::read);
+    task.files = texts(entry, &["files", "fileScope", "file_scope", "files_modified", "planned_files"]);
+    task.needs = texts(entry, &["dependencies", "depends_on", "dependsOn"]);
+    task.criteria = entries(
+        entry,
+        &["acceptance_criteria", "acceptanceCriteria", "criteria", "success_criteria", "acceptance"],
+    )
+    .into_iter()
+    .map(|value| held(value, at))
+    .collect();
+    let verify = [
+        "testStrategy",
+        "test_strategy",
+        "verification",
+        "verify",
+        "test_command",
+        "testCommand",
+        "validation",
+        "expected_tests",
+    ];
+    task.verify = entries(entry, &verify).into_iter().map(|value| held(value, at)).collect();
+    task
+}
+
+// A criterion: words, or an object with words and perhaps a command.
+fn held(value: &Value, at: Place) -> Criterion {
+    match value {
+        Value::String(text) if looks_like_one(text) && !text.contains('`') && text.lines().count() == 1 => {
+            Criterion { at, text: String::new(), checks: vec![check(text, None)] }
+        }
+        Value::String(text) => criterion(text, at),
+        Value::Object(map) => {
+            let words =
+                text_of(map, &["text", "description", "criterion", "title", "name"]).unwrap_or_else(|| {
+                    let steps = ["given", "when", "then"]
+                        .iter()
+                        .filter_map(|key| Some(format!("{key} {}", text_of(map, &[key])?)));
+                    steps.collect::<Vec<_>>().join(", ")
+                });
+            let mut found = criterion(&words, at);
+            let told = text_of(map, &["expect", "judge"]).and_then(|judge| judge.parse().ok());
+            if let Some(run) = text_of(map, &["command", "run", "verify", "verification", "test"]) {
+                found.checks = vec![check(&run, told)];
+            }
+            found
+        }
+        other => criterion(&other.to_string(), at),
+    }
+}
+
+fn gates(value: &Value, at: Place) -> Vec<Gate> {
+    let one = |(name, value): (Option<&String>, &Value)| match value {
+        Value::String(text) => {
+            let run = (name.is_some() || looks_like_one(text)).then(|| text.clone());
+            Some(Gate { at, name: name.cloned().unwrap_or_else(|| text.clone()), run, ..Gate::default() })
+        }
+        Value::Object(map) => Some(Gate {
+            at,
+            name: text_of(map, &["name", "id", "title"]).or_else(|| name.cloned())?,
+            run: text_of(map, &["run", "command", "cmd"]),
+            expect: text_of(map, &["expect", "expected"]).unwrap_or_default(),
+            manual: map.get("manual").and_then(Value::as_bool).unwrap_or(false),
+        }),
+        _ => None,
+    };
+    match value {
+        Value::Array(list) => list.iter().filter_map(|value| one((None, value))).collect(),
+        Value::Object(map) => map.iter().filter_map(|(name, value)| one((Some(name), value))).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn status(entry: &Map<String, Value>) -> Status {
+    let done = ["passes", "done", "completed", "complete"].iter().find_map(|key| entry.get(*key)?.as_bool());
+    let said = text_of(entry, &["status", "state"]).as_deref().and_then(Status::read);
+    match (said, done) {
+        (Some(status), _) => status,
+        (None, Some(true)) => Status::Completed,
+        (None, _) => Status::Pending,
+    }
+}
+
+fn story(entry: &Map<String, Value>) -> String {
+    let parts = [("asA", "As"), ("iWant", "I want"), ("soThat", "so that")];
+    let told: Vec<String> =
+        parts.iter().filter_map(|(key, word)| Some(format!("{word} {}", text_of(entry, &[key])?))).collect();
+    told.join(", ")
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or("").chars().take(120).collect()
+}
+
+// The first of these that is a text or a number.
+fn text_of(map: &Map<String, Value>, keys: &[&str]) -> Option<String> {
+    let word = |value: &Value| match value {
+        Value::String(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    keys.iter().find_map(|key| map.get(*key).and_then(word))
+}
+
+// The first of these that is there, as a list of texts.
+fn texts(map: &Map<String, Value>, keys: &[&str]) -> Vec<String> {
+    let word = |value: &Value| match value {
+        Value::String(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Object(inner) => text_of(inner, &["id", "task", "task_id", "path", "name", "text"]),
+        _ => None,
+    };
+    let found = keys.iter().find_map(|key| map.get(*key).filter(|value| !value.is_null()));
+    match found {
+        Some(Value::Array(list)) => list.iter().filter_map(word).collect(),
+        Some(value) => word(value).into_iter().collect(),
+        None => Vec::new(),
+    }
+}
+
+// The first of these that is there, as a list of values.
+fn entries<'v>(map: &'v Map<String, Value>, keys: &[&str]) -> Vec<&'v Value> {
+    match keys.iter().find_map(|key| map.get(*key).filter(|value| !value.is_null())) {
+        Some(Value::Array(list)) => list.iter().collect(),
+        Some(value) => vec![value],
+        None => Vec::new(),
+    }
+}

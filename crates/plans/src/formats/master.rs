@@ -1,0 +1,125 @@
+//! A master plan: a table of phases, each with a link to a file of its own.
+
+use super::phase::{linked_needs, read_into, target};
+use super::{Files, Reading, source, text};
+use crate::ids;
+use crate::model::{Oddity, OddityKind, Phase, Plan, Status};
+use crate::text::{Doc, Table, beside, plain, tables};
+
+const IDS: [&str; 6] = ["phase", "#", "id", "no", "no.", "phase #"];
+const STATUS: [&str; 2] = ["status", "state"];
+
+/// Whether there is a table of phases that have files or a status.
+pub(crate) fn is_master(doc: &Doc<'_>) -> bool {
+    let linked = |table: &Table<'_>| {
+        rows(table).any(|row| row.file.as_deref().is_some_and(|file| file.ends_with(".md")))
+    };
+    let tables = tables(doc, doc.all());
+    if tables.iter().any(linked) {
+        return true;
+    }
+    // Without links the phases may also be sections of this file, or something else may be counted.
+    let sections =
+        doc.headings.iter().any(|heading| heading.level > 1 && ids::heading(heading.title).is_some());
+    let (boxes, _) = doc.boxes();
+    !sections
+        && boxes == 0
+        && tables.iter().any(|table| {
+            table.column(&STATUS).is_some()
+                && table.column(&["title", "name", "focus", "description"]).is_some()
+                && rows(table).count() > 0
+        })
+}
+
+struct Row {
+    line: u32,
+    id: String,
+    title: String,
+    file: Option<String>,
+    status: Status,
+    needs: Option<Vec<String>>,
+}
+
+fn rows<'t>(table: &'t Table<'_>) -> impl Iterator<Item = Row> + 't {
+    let id = table.column(&IDS);
+    let title = table.column(&["title", "name", "phase name", "focus", "description", "file", "plan"]);
+    let status = table.column(&STATUS);
+    let needs = table.column(&["depends on", "dependencies", "depends", "needs", "requires"]);
+    table.rows.iter().filter_map(move |(line, cells)| {
+        let cell = |column: Option<usize>| column.and_then(|column| cells.get(column)).copied();
+        let first = cell(id)?;
+        let words = plain(first);
+        let words = words.trim_matches(['`', ' ']);
+        let lower = words.to_lowercase();
+        let bare = if lower.starts_with("phase") {
+            words.get(5..)?.trim_start_matches([' ', '#', '-'])
+        } else {
+            words
+        };
+        let (number, rest) = ids::leading(bare)?;
+        let rest = rest.trim_start_matches(['.', ':', ' ', '-', '–', '—']).trim();
+        let titled = cell(title).filter(|_| title != id).map(plain).filter(|title| !title.is_empty());
+        Some(Row {
+            line: *line,
+            id: number.to_owned(),
+            title: titled.unwrap_or_else(|| rest.to_owned()),
+            file: cells.iter().find_map(|cell| target(cell)),
+            status: cell(status).and_then(Status::read).unwrap_or_default(),
+            needs: cell(needs).map(|cell| ids::needed(cell).into_iter().map(|needed| needed.id).collect()),
+        })
+    })
+}
+
+/// Reads the table, and every file that it links to.
+pub(crate) fn read(reading: &Reading<'_, '_>, files: &dyn Files, plan: &mut Plan) {
+    let doc = reading.doc;
+    plan.title = doc.headings.first().map(|heading| plain(heading.title)).unwrap_or_default();
+    let about = doc.headings.iter().find(|h| super::sections::kind(h.title) == super::sections::Kind::About);
+    plan.about = about.map(|heading| doc.text(heading.body)).unwrap_or_default();
+    let all = tables(doc, doc.all());
+    let linked = |table: &&Table<'_>| rows(table).any(|row| row.file.is_some());
+    let Some(table) = all.iter().find(linked).or_else(|| all.iter().find(|table| rows(table).count() > 0))
+    else {
+        return;
+    };
+    let rows: Vec<Row> = rows(table).collect();
+    for row in &rows {
+        let mut phase = Phase::new(row.id.clone());
+        (phase.title, phase.status) = (row.title.clone(), row.status);
+        (phase.at, phase.needs_at) = (reading.at(row.line), reading.at(row.line));
+        phase.needs = row.needs.clone().unwrap_or_default();
+        if let Some(path) = &row.file {
+            linked_file(plan, files, &rows, &mut phase, path);
+        }
+        plan.phases.push(phase);
+    }
+}
+
+fn linked_file(plan: &mut Plan, files: &dyn Files, rows: &[Row], phase: &mut Phase, path: &str) {
+    let from = plan.files.first().map(|file| file.name.clone()).unwrap_or_default();
+    let name = beside(&from, path);
+    let Some(bytes) = files.read(&name) else {
+        plan.oddities.push(Oddity { kind: OddityKind::MissingFile, at: phase.at, what: name });
+        return;
+    };
+    let Ok(content) = text(&name, &bytes) else {
+        plan.oddities.push(Oddity { kind: OddityKind::UnreadableFile, at: phase.at, what: name });
+        return;
+    };
+    let doc = Doc::new(&content);
+    let file = u32::try_from(plan.files.len()).unwrap_or(u32::MAX);
+    plan.files.push(source(&name, &doc));
+    read_into(&Reading { doc: &doc, file, offset: 0 }, phase, plan);
+    // A link says more surely than a number which phase is meant.
+    let by_file = |file: &str| {
+        rows.iter()
+            .find(|row| row.file.as_deref().is_some_and(|own| beside(&from, own) == beside(&name, file)))
+    };
+    let linked = linked_needs(&doc);
+    if !linked.is_empty() {
+        let id = |needed: ids::Needed| {
+            needed.file.as_deref().and_then(by_file).map_or(needed.id, |row| row.id.clone())
+        };
+        phase.needs = linked.into_iter().map(id).collect();
+    }
+}

@@ -1,0 +1,141 @@
+//! Tasks as items of a list: check boxes, alone, below headings or below other boxes.
+
+use super::Reading;
+use super::fields::{self, Name};
+use super::list::{Node, trees};
+use super::sections::{Kind, kind};
+use super::task_text::{needed_tasks, steps};
+use super::tasks::{Found, is_box};
+use crate::command::looks_like_one;
+use crate::expect::{check, checks, criterion};
+use crate::ids;
+use crate::model::{Complexity, Criterion, Place, Status, Task};
+use crate::text::{Mark, Range, decode, is_path, paths, plain, spans};
+
+/// Tasks as items with check boxes.
+pub(super) fn from_lists(reading: &Reading<'_, '_>, range: Range) -> Found {
+    let doc = reading.doc;
+    let section =
+        doc.inside(range).find(|h| kind(h.title) == Kind::Tasks && doc.slice(h.body).iter().any(is_box));
+    let within = section.map_or(range, |heading| heading.body);
+    // Boxes in a section of gates, criteria or remarks are no work.
+    let mut aside = vec![false; doc.lines.len()];
+    for heading in doc.inside(range).filter(|_| section.is_none()) {
+        if !matches!(kind(heading.title), Kind::Tasks | Kind::Other | Kind::About) {
+            aside[heading.body.from..heading.body.to].fill(true);
+        }
+    }
+    let mut found = Found::default();
+    let nodes = trees(reading, within, |index| !aside[index]);
+    let roots: Vec<&Node> = nodes.iter().filter(|node| node.mark.is_some()).collect();
+    for (index, node) in roots.iter().enumerate() {
+        let group = doc.above(node.index, within).map(|heading| plain(heading.title));
+        let children: Vec<&Node> = node
+            .children
+            .iter()
+            .filter(|child| child.mark.is_some() && ids::numbered(&child.text).is_some())
+            .collect();
+        if !children.is_empty() {
+            let title = ids::numbered(&node.text).map_or_else(|| plain(&node.text), |(_, title)| title);
+            found.tasks.extend(children.iter().map(|child| from_item(reading, child, Some(title.clone()))));
+        } else if !is_group(node, roots.get(index + 1).copied()) {
+            found.tasks.push(from_item(reading, node, group));
+        }
+        found.covered.push(Range { from: node.index, to: node.end });
+    }
+    dedup_plans(&mut found.tasks);
+    found
+}
+
+// "5. x" with nothing to it, and "5.1 y" right behind it.
+fn is_group(node: &Node, next: Option<&Node>) -> bool {
+    let (Some((id, _)), Some((after, _))) =
+        (ids::numbered(&node.text), next.and_then(|next| ids::numbered(&next.text)))
+    else {
+        return false;
+    };
+    node.children.is_empty() && after.strip_prefix(&id).is_some_and(|rest| rest.starts_with('.'))
+}
+
+// Road maps list a plan file once for its phase and once for its wave.
+fn dedup_plans(tasks: &mut Vec<Task>) {
+    let mut seen = std::collections::BTreeSet::new();
+    let is_plan =
+        |task: &Task| task.id.contains('-') && task.id.chars().all(|c| c.is_ascii_digit() || c == '-');
+    tasks.retain(|task| !is_plan(task) || seen.insert(task.id.clone()));
+}
+
+fn from_item(reading: &Reading<'_, '_>, node: &Node, group: Option<String>) -> Task {
+    let (id, title) = ids::numbered(&node.text).unwrap_or_else(|| (String::new(), node.text.clone()));
+    let id = if id.is_empty() { node.number.clone().unwrap_or_default() } else { id };
+    let mut title = plain(&title);
+    // [P], [US1]: marks of the method, no words of the task.
+    while let Some((label, rest)) = title.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        if label.len() > 6 || rest.starts_with('(') {
+            break;
+        }
+        title = rest.trim_start().to_owned();
+    }
+    let status = match node.mark {
+        Some(Mark::Done) => Status::Completed,
+        Some(Mark::Begun) => Status::InProgress,
+        Some(Mark::Stuck) => Status::Blocked,
+        Some(Mark::Open) | None => Status::Pending,
+    };
+    let mut task = Task { at: reading.at_index(node.index), id, title, group, status, ..Task::default() };
+    task.files = spans(&node.text)
+        .into_iter()
+        .map(|s| s.code.trim().to_owned())
+        .filter(|code| is_path(code))
+        .collect();
+    let bare = node.text.split_whitespace().map(|word| word.trim_matches(['(', ')', ',', '.', ';']));
+    task.files.extend(
+        bare.filter(|word| word.contains('/') && !word.contains('`') && is_path(word)).map(str::to_owned),
+    );
+    task.files.dedup();
+    let mut words: Vec<String> = Vec::new();
+    for child in &node.children {
+        detail(reading, child, &mut task, &mut words);
+    }
+    task.action = words.join("\n");
+    task.steps = steps(&node.children);
+    task
+}
+
+// What stands below an item: a field, or words.
+fn detail(reading: &Reading<'_, '_>, node: &Node, task: &mut Task, words: &mut Vec<String>) {
+    let whole = node.whole();
+    let text = whole.trim_matches('_');
+    let found = crate::text::field(text)
+        .and_then(|(word, rest)| Some((fields::name(&word)?, rest.trim_matches('_'))));
+    match found {
+        Some((Name::Files, rest)) => {
+            let below: Vec<String> = node.children.iter().map(|child| child.text.clone()).collect();
+            let rest = if below.is_empty() { rest.to_owned() } else { below.join("\n") };
+            task.files.extend(paths(&rest));
+        }
+        Some((Name::Needs, rest)) => task.needs.extend(needed_tasks(rest)),
+        Some((Name::Done, rest)) => task.done = rest.to_owned(),
+        Some((Name::Complexity, rest)) => task.complexity = Complexity::read(rest),
+        Some((Name::Verify, _)) => task.verify.push(verify_item(&whole, reading.at_index(node.index))),
+        Some((Name::Criteria, _)) => {
+            let own =
+                node.children.iter().map(|child| criterion(&child.whole(), reading.at_index(child.index)));
+            task.criteria.extend(own);
+        }
+        Some((Name::Aside, _)) => {}
+        _ if node.mark.is_some() => {}
+        _ => words.push(format!("- {whole}")),
+    }
+}
+
+fn verify_item(text: &str, at: Place) -> Criterion {
+    let text = decode(text);
+    let mut found = checks(&text);
+    if found.is_empty()
+        && let Some(span) = spans(&text).first().filter(|span| looks_like_one(span.code))
+    {
+        found.push(check(span.code, None));
+    }
+    Criterion { at, text, checks: found }
+}
