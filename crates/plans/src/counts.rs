@@ -32,6 +32,8 @@ pub struct Counts {
     pub criteria_with_command: usize,
     /// Commands that tasks are verified by, beside the criteria.
     pub verify_commands: usize,
+    /// Commands that phases are verified by, beside their gates and criteria.
+    pub phase_verify_commands: usize,
     /// Check boxes, outside of code.
     pub boxes: u32,
     /// Notes to read.
@@ -76,11 +78,8 @@ fn count(plan: &Plan, here: impl Fn(Place) -> bool, boxes: u32) -> Counts {
         gates_with_command: gates().filter(|gate| gate.run.is_some()).count(),
         criteria_with_command: criteria.iter().filter(|criterion| !criterion.checks.is_empty()).count(),
         criteria: criteria.len(),
-        verify_commands: phases
-            .iter()
-            .flat_map(|phase| phase.all_verify())
-            .map(|verify| verify.checks.len())
-            .sum(),
+        verify_commands: tasks().flat_map(|task| &task.verify).map(|verify| verify.checks.len()).sum(),
+        phase_verify_commands: phases.iter().flat_map(|phase| &phase.verify).map(|v| v.checks.len()).sum(),
         boxes,
         notes_in: phases.iter().map(|phase| phase.notes_in.len()).sum(),
         notes_out: phases.iter().map(|phase| phase.notes_out.len()).sum(),

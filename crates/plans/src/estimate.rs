@@ -180,7 +180,11 @@ fn cost(phase: &Phase, shared: u64, budget: Option<u64>, scale: u64, files: &dyn
         scaled(fixed.saturating_add(rest)).saturating_add(tasks.iter().map(|task| task.tokens).sum());
     let over = phase.status.is_over();
     let too_large = budget.is_some_and(|budget| share(tokens, budget) > PHASE_LINE) && !over;
-    let split = if too_large { split(phase, &tasks, scaled(fixed), budget.unwrap_or(0)) } else { Vec::new() };
+    let split = if too_large {
+        split(phase, &tasks, scaled(fixed), scaled(rest), budget.unwrap_or(0))
+    } else {
+        Vec::new()
+    };
     let percent = budget.map(|budget| share(tokens, budget));
     PhaseCost { id: phase.id.clone(), title: phase.title.clone(), tokens, percent, over, tasks, split }
 }
@@ -216,12 +220,12 @@ fn text(text: &str) -> u64 {
 }
 
 /// Parts of a phase, in the order of its tasks, as even as can be and none above the line, where that can be.
-fn split(phase: &Phase, tasks: &[TaskCost], fixed: u64, budget: u64) -> Vec<SubPhase> {
+fn split(phase: &Phase, tasks: &[TaskCost], fixed: u64, rest: u64, budget: u64) -> Vec<SubPhase> {
     let line = (budget.saturating_mul(PHASE_LINE) / 100).saturating_sub(fixed).max(1);
     if tasks.len() < 2 {
         return Vec::new();
     }
-    let parts = packed(tasks, line).len();
+    let parts = packed(tasks, line).len().max(2);
     // The lowest limit that needs no more parts than that makes them even.
     let (mut low, mut high) = (1, line.max(tasks.iter().map(|task| task.tokens).max().unwrap_or(1)));
     while low < high {
@@ -244,11 +248,13 @@ fn split(phase: &Phase, tasks: &[TaskCost], fixed: u64, budget: u64) -> Vec<SubP
             .flat_map(|task| task.files.clone());
         own.collect::<BTreeSet<String>>().into_iter().collect()
     };
+    let count = u64::try_from(packed.len()).unwrap_or(1);
     let part = |(index, tasks): (usize, &&[TaskCost])| SubPhase {
         id: format!("{}{}", phase.id, letters(index)),
         tasks: tasks.iter().map(|task| task.id.clone()).collect(),
         files: file(tasks),
-        tokens: fixed.saturating_add(tasks.iter().map(|task| task.tokens).sum()),
+        // What the phase changes beside its tasks is shared out.
+        tokens: fixed.saturating_add(rest / count).saturating_add(tasks.iter().map(|task| task.tokens).sum()),
     };
     packed.iter().enumerate().map(part).collect()
 }

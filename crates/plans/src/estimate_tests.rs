@@ -58,6 +58,16 @@ fn a_phase_at_the_line_is_not_warned_of() {
 }
 
 #[test]
+fn a_phase_that_is_too_large_by_its_files_is_split_as_well() {
+    let mut plan = complex(2);
+    plan.phases[0].files = (0..20).map(|n| format!("f{n}.rs")).collect();
+    let estimate = estimate(&plan, Some(Budget { tokens: 200_000 }), &[], &NoFiles);
+    assert_eq!(estimate.phases[0].split.len(), 2);
+    let parts: u64 = estimate.phases[0].split.iter().map(|part| part.tokens).sum();
+    assert_eq!(parts, estimate.phases[0].tokens + BASE);
+}
+
+#[test]
 fn a_single_task_cannot_be_split() {
     let estimate = estimate(&complex(1), Some(Budget { tokens: 10_000 }), &[], &NoFiles);
     assert!(estimate.phases[0].split.is_empty());

@@ -135,6 +135,11 @@ fn by_verb(words: &str, command: &str, quoted: Option<String>) -> Option<Judge> 
     if after(&["fails", "fail", "errors"]).is_some() {
         return Some(Judge::ExitNot(0));
     }
+    if prints(command) != Prints::Other
+        && let Some(judge) = amount(words, command)
+    {
+        return Some(judge);
+    }
     let good = [
         "passes",
         "pass",

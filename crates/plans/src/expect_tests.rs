@@ -48,6 +48,7 @@ fn p5_other_words_for_the_same_are_read() {
     assert_eq!(one("`wc -l f` is < 300"), "at most 299");
     assert_eq!(one("`uv run ruff check .` → 0 errors"), "exit 0");
     assert_eq!(one("`grep -c x f` ≥ 2"), "at least 2");
+    assert_eq!(one("`grep -rn x src` — no importers (as required)"), "count 0");
 }
 
 #[test]

@@ -179,7 +179,7 @@ fn numbers(text: &str) -> Vec<String> {
     let mut range = false;
     for word in spaced.split_whitespace() {
         let word = word.trim_matches(['*', '`', '"', '\'', '#', '[', ']', '.', ':']);
-        let lower = word.to_lowercase();
+        let lower = word.to_ascii_lowercase();
         if matches!(lower.as_str(), "-" | "to" | "through" | "thru") {
             range = !found.is_empty();
             continue;
@@ -206,7 +206,7 @@ fn numbers(text: &str) -> Vec<String> {
 fn spaced_word<'a>(lower: &str, text: &'a str) -> &'a str {
     let found =
         text.split_whitespace().map(|word| word.trim_matches(['*', '`', '"', '\'', '#', '[', ']', '.', ':']));
-    found.into_iter().find(|word| word.to_lowercase() == lower).unwrap_or("")
+    found.into_iter().find(|word| word.to_ascii_lowercase() == lower).unwrap_or("")
 }
 
 fn is_short(text: &str) -> bool {

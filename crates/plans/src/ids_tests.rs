@@ -40,6 +40,7 @@ fn lists_and_ranges_of_phases_are_read() {
     assert_eq!(ids("Phase 1, Phase 2.1"), ["1", "2.1"]);
     assert_eq!(ids("01-02"), ["01-02"]);
     assert_eq!(ids("v1.0 Core"), [""; 0]);
+    assert_eq!(ids(&format!("Phase{}", "İ".repeat(9))), [""; 0], "whose lower case is longer");
     assert_eq!(ids("Phase 17 (v1.1 complete), Phase 18"), ["18"]);
 }
 

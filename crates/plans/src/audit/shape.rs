@@ -91,13 +91,10 @@ fn dependencies(plan: &Plan, found: &mut Findings<'_>) {
     let id = |at: usize| plan.phases.get(at).map_or("?", |phase| phase.id.as_str());
     let place = |phase: &Phase| if phase.needs_at.line > 0 { phase.needs_at } else { phase.at };
     let known: Vec<&str> = plan.phases.iter().map(|phase| phase.id.as_str()).collect();
+    outside(plan, &graph, found);
     for (at, need) in &graph.unknown {
         let Some(phase) = plan.phases.get(*at) else { continue };
-        if phase.alone {
-            let message = format!("phase {} needs {need}, which is not in this file", phase.id);
-            let fix = "give the master plan or the folder instead, and it is checked as well".to_owned();
-            found.add(Code::OutsideDependency, place(phase), Some(&phase.id), message, fix);
-        } else {
+        if !phase.alone {
             let message = format!("phase {} needs {need}, and there is no such phase", phase.id);
             let fix = format!("name one of {}, or leave it out", some(&known));
             found.add(Code::UnknownDependency, place(phase), Some(&phase.id), message, fix);
@@ -121,6 +118,19 @@ fn dependencies(plan: &Plan, found: &mut Findings<'_>) {
         let message = format!("phase {} can never begin: what it needs cannot be done", phase.id);
         let fix = "put the dependencies before it right".to_owned();
         found.add(Code::Unreachable, place(phase), Some(&phase.id), message, fix);
+    }
+}
+
+// What a phase that was read alone needs may well be there.
+fn outside(plan: &Plan, graph: &Graph, found: &mut Findings<'_>) {
+    for (at, phase) in plan.phases.iter().enumerate().filter(|(_, phase)| phase.alone) {
+        let needs: Vec<&str> =
+            graph.unknown.iter().filter(|(of, _)| *of == at).map(|(_, need)| need.as_str()).collect();
+        if !needs.is_empty() {
+            let message = format!("phase {} needs {}, not in this file", phase.id, some(&needs));
+            let fix = "give the master plan or the folder instead, and it is checked as well".to_owned();
+            found.add(Code::OutsideDependency, phase.needs_at, Some(&phase.id), message, fix);
+        }
     }
 }
 

@@ -192,7 +192,7 @@ fn files(reading: &Reading<'_, '_>, range: Range) -> Vec<String> {
 fn tagged(reading: &Reading<'_, '_>, range: Range, phase: &mut Phase, covered: &Covered) {
     let own =
         |name: &str| element(reading.doc, range, name).filter(|element| !covered.has(element.range.from));
-    if let Some(element) = own("objective").filter(|_| phase.about.is_empty()) {
+    if let Some(element) = own("objective") {
         phase.about = decode(&element.text());
         if phase.title.is_empty() {
             phase.title = plain(phase.about.lines().next().unwrap_or("")).chars().take(120).collect();

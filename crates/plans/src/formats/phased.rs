@@ -1,10 +1,12 @@
 //! A text with a heading for each phase: road maps, and lists of tasks in phases.
 
+use std::collections::BTreeMap;
+
 use super::sections::{Kind, kind};
 use super::{Reading, gates, phase};
 use crate::ids;
 use crate::model::{Format, Phase, Plan, Status};
-use crate::text::{Doc, Front, Heading, Mark, Range, item, plain};
+use crate::text::{Doc, Front, Heading, Mark, item, plain};
 
 /// Whether a text is one, and of which kind.
 pub(crate) fn shape(doc: &Doc<'_>) -> Option<Format> {
@@ -41,7 +43,7 @@ fn parts<'d, 'a>(doc: &'d Doc<'a>) -> Vec<(&'d Heading<'a>, String, String)> {
     // "Phase 1" that comes twice is a summary and the thing itself; the longer one is.
     found.sort_by_key(|(heading, ..)| heading.index);
     let mut kept: Vec<(&Heading<'_>, String, String)> = Vec::new();
-    let mut known: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
     for part in found {
         let key = format!("{} {}", ids::canonical(&part.1), part.2.to_lowercase());
         let size = |heading: &Heading<'_>| heading.body.to - heading.body.from;
@@ -72,6 +74,7 @@ pub(crate) fn read(reading: &Reading<'_, '_>, plan: &mut Plan) {
     }
     let parts = parts(doc);
     let said: bool = parts.iter().any(|(heading, ..)| says_needs(doc, heading));
+    let ticked = ticked(doc);
     let mut before: Option<String> = None;
     for (heading, id, title) in &parts {
         let mut phase = Phase::new(id.clone());
@@ -80,7 +83,8 @@ pub(crate) fn read(reading: &Reading<'_, '_>, plan: &mut Plan) {
         if !said {
             (phase.needs, phase.needs_at) = (before.iter().cloned().collect(), phase.at);
         }
-        if phase.status == Status::Pending && ticked(doc, heading, id) {
+        let done = heading.title.contains('✅') || ticked.get(&ids::canonical(id)) == Some(&Mark::Done);
+        if phase.status == Status::Pending && done {
             phase.status = Status::Completed;
         }
         before = Some(id.clone());
@@ -106,17 +110,14 @@ fn says_needs(doc: &Doc<'_>, heading: &Heading<'_>) -> bool {
         .any(|(name, _)| name == "depends on" || name == "dependencies")
 }
 
-// "- [x] **Phase 3: …**" in a list outside of the phase, or "✅" in its heading.
-fn ticked(doc: &Doc<'_>, heading: &Heading<'_>, id: &str) -> bool {
-    if heading.title.contains('✅') {
-        return true;
+// The phases that "- [x] **Phase 3: …**" in a list says are done. The first that is said of a phase counts.
+fn ticked(doc: &Doc<'_>) -> BTreeMap<String, Mark> {
+    let mut marks = BTreeMap::new();
+    for line in doc.lines.iter().filter(|line| line.is_prose()) {
+        let boxed = item(line.text).and_then(|item| Some((item.mark?, ids::heading(item.text)?.0)));
+        if let Some((mark, id)) = boxed {
+            marks.entry(ids::canonical(&id)).or_insert(mark);
+        }
     }
-    let before = Range { from: 0, to: heading.index };
-    let lines = doc.slice(before).iter().filter(|line| line.is_prose() && line.text.contains("hase"));
-    let mut marks = lines.filter_map(|line| {
-        let item = item(line.text)?;
-        let (found, _) = ids::heading(item.text)?;
-        ids::same(&found, id).then_some(item.mark?)
-    });
-    marks.next() == Some(Mark::Done)
+    marks
 }

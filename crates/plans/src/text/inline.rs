@@ -126,7 +126,7 @@ pub(crate) fn plain(text: &str) -> String {
     while let Some((words, whole)) = link_range(&text) {
         text.replace_range(whole, &words);
     }
-    let text = text.replace("**", "").replace("__", "");
+    let text = text.replace("**", "");
     text.trim().trim_end_matches(':').trim().to_owned()
 }
 
@@ -174,6 +174,6 @@ mod tests {
     #[test]
     fn links_give_words_and_target() {
         assert_eq!(link("1. [Phase 1](a-phase-1.md#x) and"), Some(("Phase 1", "a-phase-1.md")));
-        assert_eq!(plain("**[A](b)** and [C](d):"), "A and C");
+        assert_eq!(plain("**[A](b)** and [C](d) in __init__:"), "A and C in __init__");
     }
 }
