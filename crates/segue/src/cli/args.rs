@@ -61,6 +61,11 @@ pub(super) enum Command {
         #[command(subcommand)]
         verb: super::checkpoint::Verb,
     },
+    /// Plans, before they are run: check them, draw them, estimate what they cost
+    Plan {
+        #[command(subcommand)]
+        verb: super::plan::Verb,
+    },
     /// Drive the machine from the journal again and compare every decision
     Replay {
         /// A run, by id or the beginning of it

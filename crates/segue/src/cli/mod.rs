@@ -16,6 +16,7 @@ mod log;
 mod note;
 mod open;
 mod out;
+mod plan;
 mod rehearse;
 mod replay;
 mod resume;
@@ -80,6 +81,7 @@ fn dispatch(args: Args) -> Result<u8, Failure> {
         Command::Done { text } => note::note(|text| Message::Done { text }, &text),
         Command::Hook { which } => hook::hook(&which),
         Command::Bridge { which } => bridge::bridge(&which),
+        Command::Plan { verb } => plan::plan(&at, &verb),
         Command::ScriptedModel { script } => scripted::model(&script),
         Command::ScriptedAgent { script } => scripted::agent(&script),
     }

@@ -141,7 +141,7 @@ impl ReadFlags {
 }
 
 /// Gates that have a name in a file; broken ones are reported when they are resolved.
-fn configured_gates(below: &Values) -> Vec<GateSpec> {
+pub(crate) fn configured_gates(below: &Values) -> Vec<GateSpec> {
     let listed = match below.get(&KeyPath::dotted("gate")).map(|entry| &entry.value) {
         Some(Value::Gates(gates)) => gates.clone(),
         _ => Vec::new(),

@@ -32,7 +32,7 @@ mod file_tests;
 
 pub(crate) use budget::{configured_prices as prices, day as day_limits};
 pub(crate) use builtin::KNOWN as KNOWN_AGENTS;
-pub(crate) use flags::Flags;
+pub(crate) use flags::{Flags, configured_gates};
 pub(crate) use key::KEYS;
 pub(crate) use layers::Layers;
 pub(crate) use paths::path_fault;

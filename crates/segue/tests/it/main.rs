@@ -36,6 +36,8 @@ mod outer;
 #[cfg(test)]
 mod owner;
 #[cfg(test)]
+mod plan;
+#[cfg(test)]
 mod rehearse;
 #[cfg(test)]
 mod replay;

@@ -1,0 +1,133 @@
+//! `segue plan …`: look at a plan before it is run, one file per verb. Nothing is run and nothing is written.
+
+mod check;
+mod disk;
+mod estimate;
+mod show;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use segue_machine::gauge::parse_tokens;
+use segue_plans::{Budget, KnownGate, MOST_BYTES, NoPlan, Plan, read_folder, read_plan};
+
+use self::disk::Disk;
+use super::failure::Failure;
+use super::open::Place;
+use super::out;
+use crate::config::value::Value;
+use crate::config::{ConfigErrors, Flags, Layers, configured_gates, resolve};
+
+/// What is to be done with a plan.
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    /// Say what is wrong with a plan, where, and what to do about it
+    #[command(after_help = "Exit codes: 0 nothing is wrong, 1 something is, 2 the file cannot be read.")]
+    Check(One),
+    /// Draw what comes before what
+    Show(One),
+    /// What each phase is likely to cost, and how one that is too large could be split
+    Estimate(One),
+}
+
+/// One plan.
+#[derive(Debug, Args)]
+pub(super) struct One {
+    /// The plan: a file of any known shape, or a folder of them
+    #[arg(value_name = "FILE|FOLDER")]
+    file: String,
+    /// What a session may use, instead of what the configuration says about the first agent: 200k, 1M
+    #[arg(long, value_name = "TOKENS")]
+    window: Option<String>,
+}
+
+/// Does it.
+pub(super) fn plan(at: &Place, verb: &Verb) -> Result<u8, Failure> {
+    match verb {
+        Verb::Check(one) => check::check(at, one),
+        Verb::Show(one) => show::show(at, one),
+        Verb::Estimate(one) => estimate::estimate(at, one),
+    }
+}
+
+/// Reads the plan that was named.
+fn read(at: &Place, one: &One) -> Result<Result<Plan, NoPlan>, Failure> {
+    let disk = Disk::new(at);
+    let path: PathBuf = at.dir.join(&one.file);
+    let told = |error: std::io::Error| Failure::usage(format!("{}: {error}", one.file));
+    let facts = std::fs::metadata(&path).map_err(told)?;
+    if facts.is_dir() {
+        return Ok(read_folder(one.file.trim_end_matches('/'), &disk));
+    }
+    if facts.len() > MOST_BYTES as u64 {
+        return Ok(Err(NoPlan::TooLarge(
+            one.file.clone(),
+            usize::try_from(facts.len()).unwrap_or(usize::MAX),
+        )));
+    }
+    let bytes = std::fs::read(&path).map_err(told)?;
+    Ok(read_plan(&one.file, &bytes, &disk))
+}
+
+/// A plan that is no plan: 1 when it says too little, 2 when it cannot be read.
+fn refused(error: &NoPlan) -> Failure {
+    match error {
+        NoPlan::NoStructure(_) | NoPlan::Empty(_) => Failure::failed(error.to_string()),
+        NoPlan::NotText(..) | NoPlan::TooLarge(..) | NoPlan::Broken { .. } => {
+            Failure::usage(error.to_string())
+        }
+    }
+}
+
+/// What the configuration says that plans depend on.
+struct Known {
+    gates: BTreeMap<String, KnownGate>,
+    gated: bool,
+    budget: Option<Budget>,
+}
+
+impl Known {
+    fn new(at: &Place, one: &One) -> Result<Self, Failure> {
+        let layers = at.layers(&Flags::default())?;
+        let listed = layers.get("gate").map(|entry| &entry.value);
+        let gated = matches!(listed, Some(Value::Gates(gates)) if !gates.is_empty());
+        let known = |gate: segue_machine::GateSpec| {
+            let known = if gate.manual { KnownGate::Manual } else { KnownGate::Command(gate.run) };
+            (gate.name, known)
+        };
+        let gates = configured_gates(layers.values()).into_iter().map(known).collect();
+        Ok(Self { gates, gated, budget: budget(&layers, one)? })
+    }
+}
+
+// What was typed, or what is known about the first agent. Unknown stays unknown.
+fn budget(layers: &Layers, one: &One) -> Result<Option<Budget>, Failure> {
+    if let Some(typed) = &one.window {
+        let tokens = parse_tokens(typed).filter(|tokens| *tokens > 0);
+        let wrong = || Failure::usage(format!("--window {typed:?}: a number of tokens, such as 200k or 1M"));
+        return tokens.map(|tokens| Some(Budget { tokens })).ok_or_else(wrong);
+    }
+    let settings = match resolve(layers) {
+        Ok(settings) => settings,
+        Err(errors) if ConfigErrors::only_no_agent(&errors) => return Ok(None),
+        Err(errors) => return Err(errors.into()),
+    };
+    let agent = settings.agents.first().map(|agent| &agent.spec);
+    let window =
+        agent.and_then(|spec| spec.window.or_else(|| segue_agents::windows::window(spec.model.as_deref()?)));
+    let tokens = match (window, agent.and_then(|spec| spec.budget)) {
+        (Some(window), Some(budget)) => Some(window.min(budget)),
+        (window, budget) => window.or(budget),
+    };
+    Ok(tokens.map(|tokens| Budget { tokens }))
+}
+
+/// One and many.
+fn count(n: usize, one: &str) -> String {
+    match (n, one) {
+        (1, one) => format!("1 {one}"),
+        (n, "criterion") => format!("{n} criteria"),
+        (n, one) => format!("{n} {one}s"),
+    }
+}
