@@ -37,11 +37,14 @@ pub(crate) fn checks(text: &str) -> Vec<Check> {
 
 /// A command with what is expected of it; without that, that it ends with 0.
 pub(crate) fn check(run: &str, told: Option<Judge>) -> Check {
-    let judge = told.unwrap_or_default();
     // The code of `…; echo EXIT:$?` is that of the echo.
-    let judge = match judge {
-        Judge::Exit(code) if command::tells_exit(run) => Judge::Told(code),
-        judge => judge,
+    let told = told.unwrap_or_default();
+    let judge = if let Judge::Exit(code) = told
+        && command::tells_exit(run)
+    {
+        Judge::Told(code)
+    } else {
+        told
     };
     Check { run: run.trim().to_owned(), judge }
 }
@@ -84,91 +87,51 @@ fn skip_fillers(mut words: &str) -> &str {
     words
 }
 
+/// What begins an expectation, with bars between the words.
+const TOLD: &str = "expect exit|expects exit|exit:|expect: exit";
+const EXITS: &str = "exits|exit code|exit status|exit|return code|exited|returns exit code|returns exit";
+const ABSENT: &str = "does not match|doesn't match|no match|no matches|not found|finds nothing";
+const FINDS: &str = "matches|match|finds|found|hits";
+const RETURNS: &str = "returns|return|reports|outputs|output|prints|print|gives|shows|yields|counts|equals|is|echoes|expect|expects";
+const CONTAINS: &str = "contains|includes|contain|include";
+const FAILS: &str = "fails|fail|errors";
+const PASSES: &str = "passes|pass|passing|succeeds|succeed|success|green|works|runs|completes|compiles|builds|clean|ok|\
+                      zero errors|no errors|0 errors|all pass|all tests pass|all green|ends|produces|exists|file exists|\
+                      files exist";
+
 // "returns …", "exits …", "matches …", "passes".
 fn by_verb(words: &str, command: &str, quoted: Option<String>) -> Option<Judge> {
-    let after = |names: &[&str]| {
-        names
-            .iter()
-            .find_map(|name| words.strip_prefix(name).filter(|rest| !rest.starts_with(char::is_alphanumeric)))
+    let after = |verbs: &str| {
+        let rest = verbs.split('|').filter_map(|verb| words.strip_prefix(verb));
+        rest.filter(|rest| !rest.starts_with(char::is_alphanumeric)).min_by_key(|rest| rest.len())
     };
-    if let Some(rest) = after(&["expect exit", "expects exit", "exit:", "expect: exit"]) {
+    if let Some(rest) = after(TOLD) {
         return number(rest.trim_start_matches([':', ' '])).map(|(n, _)| Judge::Told(code(n)));
     }
-    if let Some(rest) = after(&[
-        "exits",
-        "exit code",
-        "exit status",
-        "exit",
-        "return code",
-        "exited",
-        "returns exit code",
-        "returns exit",
-    ]) {
+    if let Some(rest) = after(EXITS) {
         return Some(exit(rest));
     }
-    if after(&["does not match", "doesn't match", "no match", "no matches", "not found", "finds nothing"])
-        .is_some()
-    {
+    if after(ABSENT).is_some() {
         return Some(Judge::Count(0));
     }
-    if let Some(rest) = after(&["matches", "match", "finds", "found", "hits"]) {
-        return Some(
-            amount(rest.trim_start(), command)
-                .or_else(|| quoted.filter(|_| is_bare(rest)).map(Judge::Matches))
-                .unwrap_or(Judge::AtLeast(1)),
-        );
+    if let Some(rest) = after(FINDS) {
+        let pattern = || quoted.filter(|_| is_bare(rest)).map(Judge::Matches);
+        return Some(amount(rest.trim_start(), command).or_else(pattern).unwrap_or(Judge::AtLeast(1)));
     }
-    if let Some(rest) = after(&[
-        "returns", "return", "reports", "outputs", "output", "prints", "print", "gives", "shows", "yields",
-        "counts", "equals", "is", "echoes", "expect", "expects",
-    ]) {
+    if let Some(rest) = after(RETURNS) {
         let rest = skip_fillers(rest.trim_start());
-        let more = amount(rest, command)
-            .or_else(|| rest.starts_with("exit").then(|| exit(rest.trim_start_matches("exit"))));
-        return more
-            .or_else(|| quoted.filter(|_| is_bare(rest)).map(Judge::Contains))
-            .or(Some(Judge::Exit(0)));
+        let code = || rest.strip_prefix("exit").map(exit);
+        let text = || quoted.filter(|_| is_bare(rest)).map(Judge::Contains);
+        return amount(rest, command).or_else(code).or_else(text).or(Some(Judge::Exit(0)));
     }
-    if let Some(rest) = after(&["contains", "includes", "contain", "include"]) {
+    if let Some(rest) = after(CONTAINS) {
         return Some(quoted.filter(|_| is_bare(rest)).map_or(Judge::Exit(0), Judge::Contains));
     }
-    if after(&["fails", "fail", "errors"]).is_some() {
+    if after(FAILS).is_some() {
         return Some(Judge::ExitNot(0));
     }
-    if prints(command) != Prints::Other
-        && let Some(judge) = amount(words, command)
-    {
-        return Some(judge);
-    }
-    let good = [
-        "passes",
-        "pass",
-        "passing",
-        "succeeds",
-        "succeed",
-        "success",
-        "is green",
-        "green",
-        "works",
-        "runs",
-        "completes",
-        "compiles",
-        "builds",
-        "clean",
-        "ok",
-        "zero errors",
-        "no errors",
-        "0 errors",
-        "all pass",
-        "all tests pass",
-        "all green",
-        "ends",
-        "produces",
-        "exists",
-        "file exists",
-        "files exist",
-    ];
-    after(&good).map(|_| Judge::Exit(0))
+    let listed = if prints(command) == Prints::Other { None } else { amount(words, command) };
+    listed.or_else(|| after(PASSES).map(|_| Judge::Exit(0)))
 }
 
 // Nothing but the quoted text follows the verb.
@@ -178,7 +141,7 @@ fn is_bare(rest: &str) -> bool {
 }
 
 fn exit(rest: &str) -> Judge {
-    let rest = rest.trim_start_matches(|c: char| c == ':' || c == ' ' || c == '=').trim_start();
+    let rest = rest.trim_start_matches([':', ' ', '=']);
     let rest = ["with ", "code ", "status ", "code: ", "an exit code of "]
         .iter()
         .fold(rest, |rest, word| rest.strip_prefix(word).unwrap_or(rest));
@@ -266,18 +229,14 @@ fn exactly(n: u64, rest: &str, command: &str) -> Judge {
 
 // ">= 3", "== 0", "≤ 2"; longer signs first.
 fn compared(words: &str, command: &str) -> Option<Judge> {
-    let signs: [(&str, fn(u64) -> Judge); 6] = [
-        (">=", Judge::AtLeast),
-        ("≥", Judge::AtLeast),
-        ("<=", Judge::AtMost),
-        ("≤", Judge::AtMost),
-        (">", |n| Judge::AtLeast(n.saturating_add(1))),
-        ("<", |n| Judge::AtMost(n.saturating_sub(1))),
-    ];
-    for (sign, make) in signs {
-        if let Some(rest) = words.strip_prefix(sign) {
-            return number(rest.trim_start()).map(|(n, _)| make(n));
-        }
+    let after = |signs: &[&str]| {
+        let rest = signs.iter().find_map(|sign| words.strip_prefix(*sign))?;
+        number(rest.trim_start()).map(|(n, _)| n)
+    };
+    let least = after(&[">=", "≥"]).or_else(|| after(&[">"]).map(|n| n.saturating_add(1)));
+    let most = || after(&["<=", "≤"]).or_else(|| after(&["<"]).map(|n| n.saturating_sub(1)));
+    if let Some(judge) = least.map(Judge::AtLeast).or_else(|| most().map(Judge::AtMost)) {
+        return Some(judge);
     }
     let rest = words
         .strip_prefix("===")

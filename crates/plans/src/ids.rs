@@ -177,18 +177,18 @@ fn numbers(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let spaced = text.replace(['–', '—'], "-").replace([',', ';', '&', '+'], " ");
     let mut range = false;
-    for word in spaced.split_whitespace() {
-        let word = word.trim_matches(['*', '`', '"', '\'', '#', '[', ']', '.', ':']);
-        let lower = word.to_ascii_lowercase();
+    for whole in spaced.split_whitespace() {
+        let whole = whole.trim_matches(['*', '`', '"', '\'', '#', '[', ']', '.', ':']);
+        let lower = whole.to_ascii_lowercase();
         if matches!(lower.as_str(), "-" | "to" | "through" | "thru") {
             range = !found.is_empty();
             continue;
         }
-        let word = ["phases", "phase", "plan", "task"].iter().find_map(|name| {
+        let named = ["phases", "phase", "plan", "task"].iter().find_map(|name| {
             let rest = lower.strip_prefix(name)?;
-            word.get(word.len() - rest.len()..).map(|rest| rest.trim_start_matches(['-', '_']))
+            whole.get(whole.len() - rest.len()..).map(|rest| rest.trim_start_matches(['-', '_']))
         });
-        let word = word.unwrap_or_else(|| spaced_word(&lower, &spaced));
+        let word = named.unwrap_or(whole);
         if let Some((from, to)) = word.split_once('-').filter(|(a, b)| is_short(a) && is_short(b)) {
             found.extend(between(from, to));
         } else if leading(word).is_some_and(|(_, rest)| rest.is_empty()) || is_plan_id(word) {
@@ -200,13 +200,6 @@ fn numbers(text: &str) -> Vec<String> {
         range = false;
     }
     found
-}
-
-// The word as it was written, where its lower case was looked at.
-fn spaced_word<'a>(lower: &str, text: &'a str) -> &'a str {
-    let found =
-        text.split_whitespace().map(|word| word.trim_matches(['*', '`', '"', '\'', '#', '[', ']', '.', ':']));
-    found.into_iter().find(|word| word.to_ascii_lowercase() == lower).unwrap_or("")
 }
 
 fn is_short(text: &str) -> bool {

@@ -45,7 +45,7 @@ pub fn audit(plan: &Plan, around: &Circumstances<'_>) -> Vec<Finding> {
     gates::check(plan, around, &mut found);
     sizes(plan, around, &mut found);
     let mut list = found.list;
-    list.sort_by(|a, b| (a.at, a.code).cmp(&(b.at, b.code)));
+    list.sort_by_key(|finding| (finding.at, finding.code));
     list
 }
 

@@ -4,7 +4,7 @@ use super::Reading;
 use super::list::{Node, trees};
 use crate::command::looks_like_one;
 use crate::model::Gate;
-use crate::text::{Range, decode, item, plain, spans, tables};
+use crate::text::{Range, decode, plain, spans, tables};
 
 /// The gates of a section in which every item is one.
 pub(crate) fn strict(reading: &Reading<'_, '_>, range: Range) -> Vec<Gate> {
@@ -195,9 +195,4 @@ fn script(reading: &Reading<'_, '_>, lines: &[(u32, &str)]) -> Vec<Gate> {
         found.push(Gate { at: reading.at(no), name: short(text), run: Some(run), ..Gate::default() });
     }
     found
-}
-
-/// Whether there is an item or a block in a range that could be a gate.
-pub(crate) fn has_any(reading: &Reading<'_, '_>, range: Range) -> bool {
-    reading.doc.slice(range).iter().any(|line| line.code || item(line.text).is_some())
 }

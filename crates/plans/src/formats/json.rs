@@ -41,7 +41,11 @@ pub(crate) fn read(name: &str, text: &str) -> Result<Option<Plan>, NoPlan> {
         before = start.max(before);
         let Ok(Value::Object(entry)) = serde_json::from_str::<Value>(entry) else { continue };
         let at = Place { file: 0, line: u32::try_from(line).unwrap_or(u32::MAX) };
-        plan.phases.push(phase(&entry, at, plan.phases.len() + 1));
+        let phase = phase(&entry, at, plan.phases.len() + 1);
+        // An object that says nothing to do is data, not work.
+        if !phase.title.is_empty() || phase.tasks.iter().any(|task| !task.action.is_empty()) {
+            plan.phases.push(phase);
+        }
     }
     if let Some(gates) =
         whole.as_object().and_then(|map| map.get("gates").or_else(|| map.get("quality_gates")))
@@ -127,7 +131,9 @@ fn sub_task(part: &Value, at: Place, id: &str, index: usize) -> Task {
             task
         }
         Value::String(text) => Task { at, id: number, title: text.clone(), ..Task::default() },
-        _ => Task { at, id: number, ..Task::default() },
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
+            Task { at, id: number, ..Task::default() }
+        }
     }
 }
 
@@ -192,7 +198,9 @@ fn held(value: &Value, at: Place) -> Criterion {
             }
             found
         }
-        other => criterion(&other.to_string(), at),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
+            criterion(&value.to_string(), at)
+        }
     }
 }
 
@@ -209,12 +217,12 @@ fn gates(value: &Value, at: Place) -> Vec<Gate> {
             expect: text_of(map, &["expect", "expected"]).unwrap_or_default(),
             manual: map.get("manual").and_then(Value::as_bool).unwrap_or(false),
         }),
-        _ => None,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
     };
     match value {
         Value::Array(list) => list.iter().filter_map(|value| one((None, value))).collect(),
         Value::Object(map) => map.iter().filter_map(|(name, value)| one((Some(name), value))).collect(),
-        _ => Vec::new(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
     }
 }
 
@@ -239,24 +247,22 @@ fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or("").chars().take(120).collect()
 }
 
+// A text that says something, or a number.
+fn word(value: &Value) -> Option<String> {
+    let text = value.as_str().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    text.or_else(|| value.is_number().then(|| value.to_string()))
+}
+
 // The first of these that is a text or a number.
 fn text_of(map: &Map<String, Value>, keys: &[&str]) -> Option<String> {
-    let word = |value: &Value| match value {
-        Value::String(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    };
     keys.iter().find_map(|key| map.get(*key).and_then(word))
 }
 
 // The first of these that is there, as a list of texts.
 fn texts(map: &Map<String, Value>, keys: &[&str]) -> Vec<String> {
-    let word = |value: &Value| match value {
-        Value::String(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Object(inner) => text_of(inner, &["id", "task", "task_id", "path", "name", "text"]),
-        _ => None,
-    };
+    let named =
+        |value: &Value| text_of(value.as_object()?, &["id", "task", "task_id", "path", "name", "text"]);
+    let word = |value: &Value| word(value).or_else(|| named(value));
     let found = keys.iter().find_map(|key| map.get(*key).filter(|value| !value.is_null()));
     match found {
         Some(Value::Array(list)) => list.iter().filter_map(word).collect(),

@@ -15,7 +15,7 @@ pub(crate) struct Node {
     /// Its words, with the lines that go on with them.
     pub(crate) text: String,
     /// The items below it.
-    pub(crate) children: Vec<Node>,
+    pub(crate) children: Vec<Self>,
     /// Where it ends, by index.
     pub(crate) end: usize,
 }

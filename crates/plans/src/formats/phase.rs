@@ -109,7 +109,8 @@ fn head_fields(reading: &Reading<'_, '_>, range: Range, phase: &mut Phase) {
             }
             Name::Status => phase.status = Status::read(rest).unwrap_or(phase.status),
             Name::Wave => phase.wave = rest.trim().parse().ok().or(phase.wave),
-            _ => {}
+            Name::Needs | Name::Files | Name::Read | Name::Action | Name::Verify => {}
+            Name::Criteria | Name::Done | Name::Complexity | Name::Aside => {}
         }
     }
     for line in reading.doc.slice(head).iter().filter(|line| line.is_prose()) {
@@ -151,7 +152,7 @@ fn section(reading: &Reading<'_, '_>, heading: &Heading<'_>, phase: &mut Phase) 
             let more = gates::lenient(reading, body).into_iter().filter(|gate| !known.contains(&gate.run));
             phase.gates.extend(more.collect::<Vec<Gate>>());
         }
-        Kind::Criteria => phase.criteria.extend(task_text::criteria_in(reading, body, "").into_iter()),
+        Kind::Criteria => phase.criteria.extend(task_text::criteria_in(reading, body, "")),
         Kind::Success => {
             let found = task_text::criteria_in(reading, body, "");
             if phase.tasks.iter().any(|task| !task.criteria.is_empty()) {

@@ -92,13 +92,13 @@ pub(crate) fn read(reading: &Reading<'_, '_>, plan: &mut Plan) {
     }
     let inside = |index: usize| parts.iter().any(|(heading, ..)| heading.body.has(index));
     for heading in doc.headings.iter().filter(|heading| !inside(heading.index)) {
-        match kind(heading.title) {
-            Kind::Gates => plan.gates.extend(gates::strict(reading, heading.body)),
-            Kind::Validation if gates::has_any(reading, heading.body) => {
-                plan.gates.extend(gates::lenient(reading, heading.body))
-            }
-            Kind::About if plan.about.is_empty() => plan.about = doc.text(heading.body),
-            _ => {}
+        let kind = kind(heading.title);
+        if kind == Kind::Gates {
+            plan.gates.extend(gates::strict(reading, heading.body));
+        } else if kind == Kind::Validation {
+            plan.gates.extend(gates::lenient(reading, heading.body));
+        } else if kind == Kind::About && plan.about.is_empty() {
+            plan.about = doc.text(heading.body);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::sections::{Kind, kind};
 use super::{Files, NoPlan, Reading, gates, source, task_text, text};
 use crate::model::{Format, Phase, Plan, Task};
-use crate::text::{Doc, plain};
+use crate::text::{Doc, Range, plain};
 
 /// Words that a loop ends with.
 const ENDINGS: [&str; 4] = ["LOOP_COMPLETE", "<promise>", "TASK_COMPLETE", "COMPLETION_PROMISE"];
@@ -12,12 +12,12 @@ const ENDINGS: [&str; 4] = ["LOOP_COMPLETE", "<promise>", "TASK_COMPLETE", "COMP
 pub(crate) fn is_prompt(doc: &Doc<'_>) -> bool {
     let ends = doc.lines.iter().any(|line| ENDINGS.iter().any(|word| line.text.contains(word)));
     let reading = Reading { doc, file: 0, offset: 0 };
-    let said = doc.headings.iter().any(|heading| match kind(heading.title) {
-        Kind::Criteria | Kind::Success => !task_text::criteria_in(&reading, heading.body, "").is_empty(),
-        Kind::Gates | Kind::Validation => !gates::lenient(&reading, heading.body).is_empty(),
-        _ => false,
-    });
-    ends || said
+    let said = |wanted: &[Kind], says: &dyn Fn(Range) -> bool| {
+        doc.headings.iter().any(|heading| wanted.contains(&kind(heading.title)) && says(heading.body))
+    };
+    let held = |body| !task_text::criteria_in(&reading, body, "").is_empty();
+    let gated = |body| !gates::lenient(&reading, body).is_empty();
+    ends || said(&[Kind::Criteria, Kind::Success], &held) || said(&[Kind::Gates, Kind::Validation], &gated)
 }
 
 /// Reads any text as one task, whatever is in it: for a caller that was told that it is a prompt.

@@ -27,100 +27,47 @@ pub(crate) enum Kind {
     Other,
 }
 
+/// How titles begin, with bars between them.
+const BEGINS: [(Kind, &str); 7] = [
+    (Kind::Wrapper, "process wrapper"),
+    (Kind::Gates, "gates|quality gate|phase gate|gate "),
+    (Kind::Validation, "validation command|verification command|validation step"),
+    (Kind::Criteria, "acceptance criteria|definition of done|done when|exit criteria|completion criteria"),
+    (Kind::Success, "success criteria"),
+    (Kind::Files, "files to |files modified|file changes|relevant files"),
+    (
+        Kind::Aside,
+        "test strategy|testing strategy|test plan|test cases|risk|rollback|review|manual |post-completion|\
+         requirements checklist|notes|out of scope|prerequisites|format|task notation|dependencies|legend|progress|\
+         success metrics|technical details|context|references|dev notes|dev agent record",
+    ),
+];
+
+/// What titles are, without what stands in brackets or behind a dash.
+const WHOLE: [(Kind, &str); 6] = [
+    (Kind::Gates, "gate"),
+    (Kind::Validation, "validation|validate|verification|verify|checks|quality checks|feedback loops"),
+    (Kind::Criteria, "acceptance|criteria"),
+    (
+        Kind::Tasks,
+        "tasks|task breakdown|implementation tasks|tasks / subtasks|implementation plan|implementation steps|task list|\
+         step by step tasks|step-by-step tasks|steps|todo|to do|todos|work items|checklist|implementation checklist|plan|\
+         development tasks",
+    ),
+    (Kind::Files, "files"),
+    (Kind::About, "overview|goal|goals|objective|summary|description|purpose|problem"),
+];
+
 /// What a title says about its section.
 pub(crate) fn kind(title: &str) -> Kind {
     let title = plain(title).to_lowercase();
     let title = title.trim_start_matches(|c: char| !c.is_alphanumeric());
     // Numbers before the words are those of the section.
     let title = title.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' '));
-    let begins = |names: &[&str]| names.iter().any(|name| title.starts_with(name));
-    let is = |names: &[&str]| {
-        let bare = title.split(['(', '[', '–', '—', ':']).next().unwrap_or(title).trim();
-        names.contains(&bare)
-    };
-    if begins(&["process wrapper"]) {
-        Kind::Wrapper
-    } else if begins(&["gates", "quality gate", "phase gate", "gate "]) || is(&["gate"]) {
-        Kind::Gates
-    } else if begins(&["validation command", "verification command", "validation step"])
-        || is(&[
-            "validation",
-            "validate",
-            "verification",
-            "verify",
-            "checks",
-            "quality checks",
-            "feedback loops",
-        ])
-    {
-        Kind::Validation
-    } else if begins(&[
-        "acceptance criteria",
-        "definition of done",
-        "done when",
-        "exit criteria",
-        "completion criteria",
-    ]) || is(&["acceptance", "criteria"])
-    {
-        Kind::Criteria
-    } else if begins(&["success criteria"]) {
-        Kind::Success
-    } else if is(&[
-        "tasks",
-        "task breakdown",
-        "implementation tasks",
-        "tasks / subtasks",
-        "implementation plan",
-        "implementation steps",
-        "task list",
-        "step by step tasks",
-        "step-by-step tasks",
-        "steps",
-        "todo",
-        "to do",
-        "todos",
-        "work items",
-        "checklist",
-        "implementation checklist",
-        "plan",
-        "development tasks",
-    ]) {
-        Kind::Tasks
-    } else if begins(&["files to ", "files modified", "file changes", "relevant files"]) || is(&["files"]) {
-        Kind::Files
-    } else if is(&["overview", "goal", "goals", "objective", "summary", "description", "purpose", "problem"])
-    {
-        Kind::About
-    } else if begins(&[
-        "test strategy",
-        "testing strategy",
-        "test plan",
-        "test cases",
-        "risk",
-        "rollback",
-        "review",
-        "manual ",
-        "post-completion",
-        "requirements checklist",
-        "notes",
-        "out of scope",
-        "prerequisites",
-        "format",
-        "task notation",
-        "dependencies",
-        "legend",
-        "progress",
-        "success metrics",
-        "technical details",
-        "context",
-        "references",
-        "dev notes",
-        "dev agent record",
-    ]) {
-        Kind::Aside
-    } else {
-        Kind::Other
-    }
+    let bare = title.split(['(', '[', '–', '—', ':']).next().unwrap_or(title).trim();
+    let whole = WHOLE.iter().find(|(_, names)| names.split('|').any(|name| name == bare));
+    let begins = || BEGINS.iter().find(|(_, names)| names.split('|').any(|name| title.starts_with(name)));
+    whole.or_else(begins).map_or(Kind::Other, |(kind, _)| *kind)
 }
 
 #[cfg(test)]

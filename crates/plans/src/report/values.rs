@@ -103,13 +103,14 @@ fn word(map: &Object, keys: &[&str]) -> Option<String> {
     Some(text.trim().to_lowercase().replace([' ', '-'], "_"))
 }
 
+// A text or a number.
+fn plain(value: &Value) -> Option<String> {
+    let text = value.as_str().map(|text| text.trim().to_owned());
+    text.or_else(|| value.is_number().then(|| value.to_string()))
+}
+
 fn word_of(map: &Object, keys: &[&str]) -> Option<String> {
-    let text = |value: &Value| match value {
-        Value::String(text) => Some(text.trim().to_owned()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    };
-    keys.iter().find_map(|key| map.get(*key).and_then(text))
+    keys.iter().find_map(|key| map.get(*key).and_then(plain))
 }
 
 fn status(word: &str) -> Option<ReportStatus> {
@@ -200,18 +201,12 @@ fn tasks(map: &Object, notes: &mut Notes) -> Vec<TaskReport> {
 }
 
 fn task(value: &Value, given: Option<TaskOutcome>, notes: &mut Notes) -> Option<TaskReport> {
-    let (id, status, note) = match value {
-        Value::Object(map) => {
-            let said = word(map, &["status", "outcome", "result"]).map(|word| outcome(&word));
-            (
-                word_of(map, &["id", "task_id", "task", "name"])?,
-                said,
-                word_of(map, &["note", "notes", "summary", "reason"]),
-            )
-        }
-        Value::String(id) => (id.trim().to_owned(), None, None),
-        Value::Number(id) => (id.to_string(), None, None),
-        _ => return None,
+    let (id, status, note) = if let Some(map) = value.as_object() {
+        let said = word(map, &["status", "outcome", "result"]).map(|word| outcome(&word));
+        let note = word_of(map, &["note", "notes", "summary", "reason"]);
+        (word_of(map, &["id", "task_id", "task", "name"])?, said, note)
+    } else {
+        (plain(value)?, None, None)
     };
     let status = given.or(status).unwrap_or(TaskOutcome::Completed);
     let note = note.unwrap_or_default();
@@ -220,12 +215,7 @@ fn task(value: &Value, given: Option<TaskOutcome>, notes: &mut Notes) -> Option<
 
 // A list of texts, or of objects that hold one.
 fn texts(map: &Object, keys: &[&str], inner: &[&str], most: usize, notes: &mut Notes) -> Vec<String> {
-    let text = |value: &Value| match value {
-        Value::String(text) => Some(text.trim().to_owned()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Object(map) => word_of(map, inner),
-        _ => None,
-    };
+    let text = |value: &Value| plain(value).or_else(|| word_of(value.as_object()?, inner));
     let found: Vec<String> = match keys.iter().find_map(|key| map.get(*key)) {
         Some(Value::Array(list)) => list.iter().filter_map(text).filter(|text| !text.is_empty()).collect(),
         Some(value) => text(value).filter(|text| !text.is_empty()).into_iter().collect(),

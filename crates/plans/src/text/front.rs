@@ -8,9 +8,9 @@ pub(crate) enum Value {
     /// A word or a text.
     Text(String),
     /// Several values.
-    List(Vec<Value>),
+    List(Vec<Self>),
     /// Named values.
-    Map(Vec<(String, u32, Value)>),
+    Map(Vec<(String, u32, Self)>),
 }
 
 impl Value {

@@ -68,7 +68,7 @@ pub(crate) fn beside(from: &str, path: &str) -> String {
 
 /// A path below a folder, without `.` and, where it can be, without `..`.
 pub(crate) fn join(dir: &str, path: &str) -> String {
-    let rooted = if path.starts_with('/') { true } else { dir.starts_with('/') };
+    let rooted = path.starts_with('/') || dir.starts_with('/');
     let whole =
         if path.starts_with('/') || dir.is_empty() { path.to_owned() } else { format!("{dir}/{path}") };
     let mut parts: Vec<&str> = Vec::new();

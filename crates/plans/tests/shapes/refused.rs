@@ -14,6 +14,7 @@ fn p6_a_text_without_structure_is_refused_with_advice() {
         "---\nphase: 1\nplan: 2\n---\n\nNothing here.\n",
         "{\"a\": 1}",
         "[]",
+        "[{\"a\": 1}]",
     ] {
         let error = refused(text.as_bytes());
         assert!(matches!(error, NoPlan::NoStructure(_)), "{text}: {error:?}");
