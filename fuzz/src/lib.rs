@@ -6,6 +6,7 @@
 pub mod corpus;
 pub mod plain;
 
+mod plans;
 mod records;
 mod seeds;
 mod texts;
@@ -88,6 +89,8 @@ pub const TARGETS: &[Target] = &[
     bytes("config", texts::config, seeds::CONFIGS),
     bytes("records", records::check, seeds::RECORDS),
     bytes("model-server", texts::model_server, seeds::REQUESTS),
+    bytes("plans", plans::read, plans::SEEDS),
+    bytes("phase-report", plans::report, plans::REPORTS),
 ];
 
 /// The decoder of that name.

@@ -14,6 +14,8 @@ pub(crate) fn generate(check: bool) -> Outcome {
         ("docs/schema/events.json", pretty(&segue_report::schema())),
         ("docs/schema/status.json", pretty(&segue_report::status_schema())),
         ("docs/schema/checkpoint.json", checkpoint_schema()?),
+        ("docs/schema/plan.json", pretty(segue_plans::plan_schema().as_value())),
+        ("docs/schema/phase-report.json", pretty(segue_plans::report::schema().as_value())),
         ("docs/reference/commands.md", commands()?),
         ("docs/reference/configuration.md", configuration()?),
     ];
