@@ -4,6 +4,7 @@ mod checkpoint;
 mod handoff;
 mod ledger;
 mod machine;
+mod plans;
 mod program;
 mod redact;
 
@@ -27,6 +28,7 @@ pub(crate) fn bench() -> Outcome {
     let mut rows = machine::rows();
     rows.extend(redact::rows()?);
     rows.extend(ledger::rows());
+    rows.extend(plans::rows());
     rows.extend(program::rows()?);
     rows.extend(handoff::rows()?);
     rows.extend(checkpoint::rows()?);
