@@ -59,6 +59,7 @@ pub(crate) fn opening() -> Vec<Event> {
         next: segue_machine::NextSpec { verifiers: vec![agent("v")], ..Default::default() },
         budget: Default::default(),
         growth: None,
+        last_words: Default::default(),
     };
     vec![
         Event::RunStarted { spec: Box::new(spec) },

@@ -38,7 +38,7 @@ pub use run::{
     Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Life, Note, Outlook, OwnRetry, Phase, Run,
     SessionView, State, ToolDone, Totals, View, Waiting,
 };
-pub use spec::{AgentSpec, CommitMode, GateSpec, GitSpec, NextSpec, RoleSpec, RunSpec, Task};
+pub use spec::{AgentSpec, CommitMode, GateSpec, GitSpec, LastWords, NextSpec, RoleSpec, RunSpec, Task};
 pub use usage::{Reading, Scope, Source};
 pub use verdict::{Outcome, Verdict};
 pub use wait_rules::{OnRateLimit, WaitRules};

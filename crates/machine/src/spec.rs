@@ -154,6 +154,20 @@ pub struct RunSpec {
     /// What calls added in earlier sessions of this repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
+    /// What the agent's last words must hold.
+    #[serde(default)]
+    pub last_words: LastWords,
+}
+
+/// What the agent's last words must hold before the run may be over, beside green gates.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastWords {
+    /// A report of a phase: a JSON object with a status. It is asked for once; a status that gives up ends the run.
+    #[serde(default)]
+    pub report: bool,
+    /// A word that says that everything is done. Without it there is another round.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub word: Option<String>,
 }
 
 /// What is known for choosing who goes on.

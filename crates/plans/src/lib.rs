@@ -1,7 +1,7 @@
 //! Reads the work that people write down: one task, or a plan in any of the shapes that people have. Pure.
 //!
 //! [`read_plan`] turns text into a [`Plan`], [`audit()`] says what is wrong with it and where, [`estimate()`] what each
-//! phase costs, [`graph`] what can be done next, [`judge()`] whether a criterion is met, and [`report`] reads what an
+//! phase costs, [`split`] makes parts of one, [`graph`] says what can be done next, [`judge()`] whether a criterion is met, and [`report`] reads what an
 //! agent tells about a phase. Files, time and commands are the caller's.
 
 mod audit;
@@ -16,6 +16,7 @@ mod judge;
 mod model;
 pub mod report;
 mod show;
+pub mod split;
 mod task;
 mod text;
 mod words;

@@ -39,6 +39,9 @@ pub struct Script {
     /// What it says when its list is done, time after time; the last of them from then on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub last_words: Vec<String>,
+    /// What it answers at once, without any work, to a prompt that holds certain words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replies: Vec<Reply>,
     /// What stands in the output of every step beside its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_output: Option<String>,
@@ -77,6 +80,7 @@ impl Default for Script {
             ignore_eof: false,
             remarks: Vec::new(),
             last_words: Vec::new(),
+            replies: Vec::new(),
             step_output: None,
             tool_title: None,
             piece_chars: None,
@@ -110,6 +114,16 @@ pub enum CheckpointHabit {
     Ignore,
     /// With an error.
     RefuseError,
+}
+
+/// An answer that is given at once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reply {
+    /// Words of the prompt.
+    pub when: String,
+    /// The answer.
+    pub say: String,
 }
 
 /// Something that goes wrong when a step is about to run.

@@ -296,6 +296,12 @@ pub struct PhaseFields {
     pub status: Option<PhaseStatus>,
     /// Where its report lies.
     pub report: Option<String>,
+    /// What it is called.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// The run that works on it.
+    #[serde(default)]
+    pub phase_run: Option<String>,
 }
 
 /// Waiting began or ended.

@@ -48,6 +48,7 @@ pub(crate) fn spec(policy: &str, text: &str) -> RunSpec {
         next: Default::default(),
         budget: Default::default(),
         growth: None,
+        last_words: Default::default(),
     }
 }
 
@@ -190,7 +191,13 @@ fn beginnings(text: &str) -> Vec<Outer> {
 
 fn endings(text: &str) -> Vec<Outer> {
     let t = || text.to_owned();
-    let phase = |status| PhaseFields { phase: t(), status, report: Some(t()) };
+    let phase = |status| PhaseFields {
+        phase: t(),
+        status,
+        report: Some(t()),
+        title: Some(t()),
+        phase_run: Some(t()),
+    };
     let wait = || WaitFields {
         why: t(),
         until: Some(Time(START + 1)),

@@ -154,5 +154,6 @@ fn spec() -> RunSpec {
         next: Default::default(),
         budget: Default::default(),
         growth: None,
+        last_words: Default::default(),
     }
 }

@@ -19,9 +19,15 @@ impl Run {
         }
         let none = self.view.spec.as_ref().is_none_or(|s| s.gates.is_empty());
         self.view.phase = Phase::Gating;
+        if let Some(outcome) = self.gave_up() {
+            return self.save(outcome, out);
+        }
         if none {
-            let outcome = Outcome::new(Verdict::Claimed, "the agent says that it is done; there was no gate");
-            return self.judge_words(outcome, out);
+            if self.words_lack_something(out) {
+                return;
+            }
+            let claimed = Outcome::new(Verdict::Claimed, "the agent says that it is done; there was no gate");
+            return self.judge_words(self.wants_person().unwrap_or(claimed), out);
         }
         self.view.round += 1;
         if !self.run_gates(GateWhen::After, out) {
@@ -80,8 +86,13 @@ impl Run {
             self.gates.asked_again = true;
             return self.follow_up(Prompt::GreenBefore { open }, out);
         }
+        if self.words_lack_something(out) {
+            return;
+        }
         let manual = self.view.spec.iter().flat_map(|s| &s.gates).find(|g| g.manual);
-        let outcome = if let Some(gate) = manual {
+        let outcome = if let Some(outcome) = self.wants_person() {
+            outcome
+        } else if let Some(gate) = manual {
             Outcome::new(Verdict::NeedsPerson, format!("gate {} is for a person to decide", gate.name))
         } else if self.gates.green_before {
             Outcome::new(Verdict::Verified, "green before and after: the gates show no difference")
@@ -91,7 +102,10 @@ impl Run {
         self.judge_words(outcome, out);
     }
 
-    fn gates_red(&mut self, failed: Vec<GateResult>, out: &mut Vec<Effect>) {
+    pub(super) fn gates_red(&mut self, failed: Vec<GateResult>, out: &mut Vec<Effect>) {
+        if let Some(outcome) = self.wants_person() {
+            return self.save(outcome, out);
+        }
         let of = self.limits().gate_rounds;
         if self.view.round >= of {
             self.limit_reached(Limit::GateRounds, &of.to_string(), out);

@@ -29,6 +29,7 @@ mod state;
 mod turn;
 mod view;
 mod waiting;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -134,6 +135,8 @@ pub struct Run {
     spending: Spending,
     /// Limits that were told to be near.
     near: BTreeSet<Limit>,
+    /// The agent was told that its report is missing.
+    report_asked: bool,
 }
 
 #[derive(Debug, Clone, Default)]

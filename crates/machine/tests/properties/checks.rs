@@ -171,7 +171,9 @@ impl World {
         // opinion may send the work back as often as a gate, with two corrections again, and once change files.
         let helped = !self.spec.next.verifiers.is_empty();
         let sent_back = if helped { limits.gate_rounds * 3 + 1 } else { 0 };
-        let most = limits.gate_rounds.max(1) + 1 + 2 + sent_back;
+        // Asking for a report is one round more.
+        let report = u32::from(self.spec.last_words.report);
+        let most = limits.gate_rounds.max(1) + 1 + 2 + sent_back + report;
         prop_assert!(view.round <= most, "round {}", view.round);
         Ok(())
     }

@@ -5,8 +5,8 @@ use segue_machine::policy::{Action, At, Percent, Stage, preset};
 use segue_machine::{
     Activity, AgentBudget, AgentEvent, AgentFailure, AgentSpec, BudgetSpec, Capabilities, CheckpointBy,
     CheckpointRef, Circuit, Claims, CommitMode, DayLimits, DaySpent, Depth, Event, GateResult, GateSpec,
-    GateWhen, GitSpec, Limits, LongPrompt, NextSpec, OnRateLimit, Opening, Price, Rates, Reading, Retry,
-    RunSpec, Scope, Spent, StopHow, Task, Timer, TurnEnd, WaitRules, WorkState,
+    GateWhen, GitSpec, LastWords, Limits, LongPrompt, NextSpec, OnRateLimit, Opening, Price, Rates, Reading,
+    Retry, RunSpec, Scope, Spent, StopHow, Task, Timer, TurnEnd, WaitRules, WorkState,
 };
 
 use crate::dice::Dice;
@@ -62,6 +62,7 @@ pub(crate) fn spec(dice: &mut Dice, started_at: u64) -> RunSpec {
         },
         budget: budget(dice),
         growth: None,
+        last_words: LastWords { report: dice.chance(20), word: dice.maybe(15, "LOOP_COMPLETE".to_owned()) },
     }
 }
 

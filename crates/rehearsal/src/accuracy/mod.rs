@@ -200,5 +200,6 @@ fn spec() -> RunSpec {
         circuits: Vec::new(),
         next: Default::default(),
         budget: Default::default(),
+        last_words: Default::default(),
     }
 }

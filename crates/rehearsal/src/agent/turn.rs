@@ -72,6 +72,10 @@ impl Agent {
                 CheckpointHabit::Ignore => {}
             }
         }
+        let reply = self.script.replies.iter().find(|reply| call.text.contains(&reply.when));
+        if let Some(say) = reply.map(|reply| reply.say.clone()) {
+            return self.call(id, &say);
+        }
         let mut failures = 0;
         let mut shown = false;
         loop {

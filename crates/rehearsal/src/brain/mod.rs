@@ -7,10 +7,13 @@ mod reading;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::context::Entry;
+use crate::context::{Entry, Role};
 
 /// What starts a request for a checkpoint.
 pub const CHECKPOINT_REQUEST: &str = "[segue: checkpoint request]";
+
+/// What stands in a prompt that asks for a report of a phase.
+pub const REPORT_REQUEST: &str = "\"recommendation\"";
 
 /// Whether a prompt asks for a checkpoint; a continuation prompt only contains one.
 pub fn asks_for_checkpoint(prompt: &str) -> bool {
@@ -26,6 +29,8 @@ pub struct Belief {
     pub done: BTreeSet<u32>,
     /// Other things it says it has done.
     pub claims: Vec<String>,
+    /// It was asked to end with a report.
+    pub reports: bool,
 }
 
 /// What to do next.
@@ -49,6 +54,7 @@ pub fn believe(entries: &[Entry]) -> Belief {
         belief.done.retain(|n| !found.missing.contains(n));
         belief.done.extend(found.done);
         belief.claims.extend(found.claims);
+        belief.reports |= entry.role == Role::Prompt && entry.text.contains(REPORT_REQUEST);
     }
     belief
 }
@@ -78,8 +84,27 @@ impl Belief {
         match action {
             Action::NoList => "I have no list of steps to work on, so I stop here.".to_owned(),
             Action::Step(n) => format!("Next is number {n} of {all}. I run its command."),
+            Action::Finished if self.reports => {
+                format!("All {all} steps are done. LOOP_COMPLETE\n\n```json\n{}\n```", self.report())
+            }
             Action::Finished => format!("All {all} steps are done. LOOP_COMPLETE"),
         }
+    }
+
+    // Where a task is named beside its step, "write part 3 (task 7)", that is its name in the plan.
+    fn report(&self) -> String {
+        let id = |n: u32, text: &str| {
+            let named = text.rsplit_once("(task ").and_then(|(_, rest)| rest.split_once(')'));
+            named.map_or_else(|| n.to_string(), |(id, _)| id.to_owned())
+        };
+        let tasks = self.listed.iter().map(|(n, text)| {
+            serde_json::json!({ "id": id(*n, text), "status": if self.done.contains(n) { "completed" } else { "remaining" } })
+        });
+        serde_json::json!({
+            "status": "completed", "tasks": tasks.collect::<Vec<_>>(), "commits": [], "issues": [],
+            "recommendation": "proceed", "summary": format!("Worked through {} steps.", self.listed.len()),
+        })
+        .to_string()
     }
 
     /// The checkpoint, tagged or not.

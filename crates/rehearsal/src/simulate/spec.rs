@@ -93,6 +93,7 @@ impl Contender {
             circuits: Vec::new(),
             next: Default::default(),
             budget: Default::default(),
+            last_words: Default::default(),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
 use crate::config::Flags;
+use crate::plan::Splitting;
 
 /// Keeps coding agents working past their context window.
 #[derive(Debug, Parser)]
@@ -26,9 +27,11 @@ pub(super) struct Args {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Run a task until its gates are green, over as many sessions as it takes
+    /// Run a task or a plan until its gates are green, over as many sessions as it takes
     Run(Box<Run>),
-    /// Take up a run that was stopped or whose process died
+    /// Work on a prompt until its gates are green and the agent says that it is done, round after round
+    Loop(Box<Loop>),
+    /// Take up a run or a plan that was stopped or whose process died
     Resume(Resume),
     /// Where the latest run stands, and how full its window is
     Status {
@@ -61,7 +64,7 @@ pub(super) enum Command {
         #[command(subcommand)]
         verb: super::checkpoint::Verb,
     },
-    /// Plans, before they are run: check them, draw them, estimate what they cost
+    /// Plans: check them, draw them, estimate what they cost, see how far they are
     Plan {
         #[command(subcommand)]
         verb: super::plan::Verb,
@@ -126,6 +129,18 @@ pub(super) enum Command {
         #[command(subcommand)]
         which: Bridge,
     },
+    /// The run of one phase, for the process of its plan
+    #[command(hide = true)]
+    Phase(Box<Phase>),
+    /// Whether what a command says is as expected
+    #[command(hide = true)]
+    Judge {
+        /// What is expected of it
+        #[arg(long)]
+        expect: String,
+        /// The command
+        command: String,
+    },
     /// The model server of rehearsals and the tests
     #[command(hide = true)]
     ScriptedModel {
@@ -180,7 +195,7 @@ pub(super) enum Config {
 /// `segue run …`
 #[derive(Debug, ClapArgs)]
 pub(super) struct Run {
-    /// The task in words, a file that holds it (PROMPT.md), or - for standard input
+    /// The task in words, a file that holds it (PROMPT.md), a plan (PLAN.md, a folder of them), or - for standard input
     #[arg(value_name = "TASK|FILE", required_unless_present = "from_checkpoint")]
     pub(super) task: Option<String>,
     /// Go on from this checkpoint in a new run: a file, exported or stored, or an id; the task is its own unless given
@@ -188,9 +203,81 @@ pub(super) struct Run {
     pub(super) from_checkpoint: Option<String>,
     #[command(flatten)]
     pub(super) settings: RunFlags,
+    #[command(flatten)]
+    pub(super) plan: PlanFlags,
+    #[command(flatten)]
+    pub(super) results: ResultFlags,
     /// Say what would be done, and do nothing
     #[arg(long)]
     pub(super) dry_run: bool,
+}
+
+/// The flags that say how a plan is run.
+#[derive(Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Plans")]
+pub(super) struct PlanFlags {
+    /// Only this phase of the plan
+    #[arg(long, value_name = "ID")]
+    pub(super) phase: Option<String>,
+    /// Go on with the plan where it stopped
+    #[arg(long, conflicts_with = "restart")]
+    pub(super) resume: bool,
+    /// Begin the plan again
+    #[arg(long)]
+    pub(super) restart: bool,
+    /// Run phases again that are completed
+    #[arg(long)]
+    pub(super) force: bool,
+    /// One more round over each phase after its gates are green
+    #[arg(long)]
+    pub(super) quality: bool,
+    /// What to do about a phase that is too large; auto under the policy observe, else propose
+    #[arg(long, value_name = "HOW")]
+    pub(super) split: Option<Splitting>,
+}
+
+/// Where the results of gates go beside the screen.
+#[derive(Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Results")]
+pub(super) struct ResultFlags {
+    /// Write the results of gates and criteria as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub(super) junit: Option<PathBuf>,
+    /// Add the results of gates and criteria to this Markdown file; GITHUB_STEP_SUMMARY when that is set
+    #[arg(long, value_name = "FILE")]
+    pub(super) step_summary: Option<PathBuf>,
+}
+
+/// `segue loop …`
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "The same as `segue run --policy loop`, but the agent must also say the completion word: gates that are \
+green without it, and the word while gates are red, both lead to another round."
+)]
+pub(super) struct Loop {
+    /// The prompt: a file, words, or - for standard input
+    #[arg(value_name = "PROMPT")]
+    pub(super) prompt: String,
+    /// How many rounds there may be, over all sessions
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(super) max_iterations: u32,
+    /// What the agent says when everything is done
+    #[arg(long, value_name = "WORD", default_value = "LOOP_COMPLETE")]
+    pub(super) completion_word: String,
+    #[command(flatten)]
+    pub(super) settings: RunFlags,
+    #[command(flatten)]
+    pub(super) results: ResultFlags,
+}
+
+/// `segue phase …`
+#[derive(Debug, ClapArgs)]
+pub(super) struct Phase {
+    /// A run to be taken up; else the job is read from standard input
+    #[arg(long, value_name = "RUN")]
+    pub(super) take_up: Option<String>,
+    #[command(flatten)]
+    pub(super) settings: RunFlags,
 }
 
 /// The flags that say how a task is run.
@@ -294,10 +381,52 @@ impl RunFlags {
     }
 }
 
+impl RunFlags {
+    /// The flags as they would be typed again.
+    pub(super) fn words(&self) -> Vec<String> {
+        let pairs = [
+            ("--agent", &self.agent),
+            ("--role", &self.role),
+            ("--model", &self.model),
+            ("--policy", &self.policy),
+            ("--context-threshold", &self.context_threshold),
+            ("--tool-call-threshold", &self.tool_call_threshold),
+            ("--window", &self.window),
+            ("--max-restarts", &self.max_restarts),
+            ("--max-cost", &self.max_cost),
+            ("--deadline", &self.deadline),
+            ("--idle-timeout", &self.idle_timeout),
+            ("--permissions", &self.permissions),
+        ];
+        let given = pairs.into_iter().filter_map(|(flag, value)| Some(format!("{flag}={}", value.as_ref()?)));
+        let switches = [
+            ("--require-verified", self.require_verified),
+            ("--no-auto-commit", self.no_auto_commit),
+            ("--no-git", self.no_git),
+            ("--allow-dirty", self.allow_dirty),
+        ];
+        let on = switches.into_iter().filter(|(_, on)| *on).map(|(flag, _)| flag.to_owned());
+        given.chain(self.gate.iter().map(|gate| format!("--gate={gate}"))).chain(on).collect()
+    }
+
+    /// What of them a run that is taken up can be given.
+    pub(super) fn resume(&self, run: Option<String>) -> Resume {
+        Resume {
+            run,
+            agent: self.agent.clone(),
+            deadline: self.deadline.clone(),
+            max_restarts: self.max_restarts.clone(),
+            max_cost: self.max_cost.clone(),
+            permissions: self.permissions.clone(),
+            ..Resume::default()
+        }
+    }
+}
+
 /// `segue resume …`
 #[derive(Debug, Default, ClapArgs)]
 pub(super) struct Resume {
-    /// A run, by id or the beginning of it; the latest that can go on when left out
+    /// A run or a plan, by id or the beginning of it; the latest that can go on when left out
     pub(super) run: Option<String>,
     /// Go on in the old conversation, where the agent can; else in a fresh one
     #[arg(long)]
@@ -335,6 +464,25 @@ pub(super) struct Resume {
     /// Do not wait for a provider that is limited or overloaded: stop, resumable, with exit 75
     #[arg(long)]
     pub(super) no_wait: bool,
+    /// Of a plan: what to do about a phase that is too large
+    #[arg(long, value_name = "HOW")]
+    pub(super) split: Option<Splitting>,
+    #[command(flatten)]
+    pub(super) results: ResultFlags,
+}
+
+impl Resume {
+    /// The flags that runs of a plan are taken up with.
+    pub(super) fn words(&self) -> Vec<String> {
+        let pairs = [
+            ("--agent", &self.agent),
+            ("--deadline", &self.deadline),
+            ("--max-restarts", &self.max_restarts),
+            ("--max-cost", &self.max_cost),
+            ("--permissions", &self.permissions),
+        ];
+        pairs.into_iter().filter_map(|(flag, value)| Some(format!("{flag}={}", value.as_ref()?))).collect()
+    }
 }
 
 /// `segue show …`

@@ -69,6 +69,8 @@ failure_from! {
     BridgeError => failed,
     CheckpointError => failed,
     DriverError => failed,
+    crate::plan::PlanError => failed,
+    crate::plan::StateError => failed,
     HistoryError => failed,
     segue_journal::Error => failed,
     std::io::Error => failed,

@@ -11,11 +11,14 @@ mod demo;
 mod doctor;
 mod failure;
 mod hook;
+mod judge;
 mod known;
 mod log;
+mod looping;
 mod note;
 mod open;
 mod out;
+mod phase;
 mod plan;
 mod rehearse;
 mod replay;
@@ -61,6 +64,9 @@ fn dispatch(args: Args) -> Result<u8, Failure> {
     let at = open::Place::new(args.dir.as_deref(), args.json)?;
     match args.command {
         Command::Run(run) => run::run(&at, &run),
+        Command::Loop(looping) => looping::looping(&at, &looping),
+        Command::Phase(phase) => phase::phase(&at, &phase),
+        Command::Judge { expect, command } => judge::judge(&at, &expect, &command),
         Command::Resume(resume) => resume::resume(&at, &resume),
         Command::Status { run, all } => status::status(&at, run.as_deref(), all),
         Command::Log { run, follow } => log::log(&at, run.as_deref(), follow),

@@ -9,7 +9,7 @@ use super::args::Resume;
 use super::failure::Failure;
 use super::open::{self, Place};
 use super::run::{drive, known_circuits, refuse_unkept, warn};
-use super::way_back;
+use super::{plan, way_back};
 use crate::budget::{self, DayBook};
 use crate::config::{Flags, Settings};
 use crate::driver::{Book, Driver, Face, Look};
@@ -20,6 +20,18 @@ use crate::{clock, history};
 
 /// Takes a run up again and returns the exit code.
 pub(super) fn resume(at: &Place, args: &Resume) -> Result<u8, Failure> {
+    if let Some(code) = plan::resume(at, args)? {
+        return Ok(code);
+    }
+    let code = resume_run(at, args)?;
+    if let Some(run) = &args.run {
+        plan::write_results(at, &args.results, run)?;
+    }
+    Ok(code)
+}
+
+/// The same, and never a plan.
+pub(super) fn resume_run(at: &Place, args: &Resume) -> Result<u8, Failure> {
     resume_with(at, args, |spec| settings(at, args, spec))
 }
 

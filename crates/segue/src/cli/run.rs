@@ -6,17 +6,17 @@ use std::path::Path;
 use segue_agents::windows;
 use segue_journal::{Journal, RunRow};
 use segue_machine::{
-    BudgetSpec, Circuit, CommitMode, Event, GitSpec, NextSpec, Outcome, Run as Machine, RunSpec, Task,
-    WaitRules,
+    BudgetSpec, Circuit, CommitMode, Event, GitSpec, LastWords, NextSpec, Outcome, Run as Machine, RunSpec,
+    Task, WaitRules,
 };
 use segue_plans::read_task;
 
 use super::args::Run;
 use super::failure::Failure;
 use super::open::{self, Place};
-use super::out;
 use super::resume::end_orphans;
 use super::way_back;
+use super::{out, plan};
 use crate::budget::{self, DayBook};
 use crate::checkpoint::{Document, prune_quietly};
 use crate::config::Settings;
@@ -32,6 +32,9 @@ use crate::{clean, clock, learned};
 
 /// Runs a task to its end and returns the exit code.
 pub(super) fn run(at: &Place, args: &Run) -> Result<u8, Failure> {
+    if let Some(plan) = plan::wanted(at, args)? {
+        return plan::run(at, args, plan);
+    }
     let settings = at.settings(&args.settings.flags())?;
     let from = args.from_checkpoint.as_deref().map(|typed| way_back::begin_from(at, typed)).transpose()?;
     let task = match (&args.task, &from) {
@@ -44,7 +47,9 @@ pub(super) fn run(at: &Place, args: &Run) -> Result<u8, Failure> {
         return dry_run(at, &settings, &task);
     }
     let repo = open::repo(&at.dir, &settings)?;
-    Ok(start(at, &settings, task, from, repo, look)?.1)
+    let (run, code) = start(at, &settings, task, from, repo, look)?;
+    plan::write_results(at, &args.results, &run)?;
+    Ok(code)
 }
 
 /// Starts a run, drives it to its end, and returns its id and exit code.
@@ -56,10 +61,33 @@ pub(super) fn start(
     repo: Option<Repo>,
     look: Look,
 ) -> Result<(String, u8), Failure> {
+    let order = Order { run: new_id(), last_words: LastWords::default() };
+    start_as(at, settings, task, from, repo, look, order)
+}
+
+/// What is settled about a run before it begins, by whoever starts it.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// Its id.
+    pub(super) run: String,
+    /// What the agent's last words must hold.
+    pub(super) last_words: LastWords,
+}
+
+/// The same for a run that is known to somebody already.
+pub(super) fn start_as(
+    at: &Place,
+    settings: &Settings,
+    task: Task,
+    from: Option<Document>,
+    repo: Option<Repo>,
+    look: Look,
+    order: Order,
+) -> Result<(String, u8), Failure> {
     let store = repo.as_ref().map_or_else(|| Store::at(&at.dir), |repo| Store::at(repo.root()));
     open::check_agents(&settings.everyone(), store.workdir())?;
     store.create()?;
-    let run = new_id();
+    let run = order.run;
     let _lock = Lock::take(&store.dir(), &run)?;
     let mut journal = Journal::open(&store.journal())?;
     end_dead_runs(&journal)?;
@@ -76,6 +104,7 @@ pub(super) fn start(
     let day = DayBook::open(&run, &spec.workdir, settings, &[], clock::now());
     spec.budget = BudgetSpec { today: day.as_ref().map(DayBook::look), ..budget::spec(settings) };
     refuse_unkept(settings, day.as_ref())?;
+    spec.last_words = order.last_words;
     spec.from = from.map(|document| way_back::adopt(document, &place)).transpose()?;
     let clean = clean::spec(&place.redactor, &spec);
     place.private = Private::between(&spec, &clean);
@@ -149,7 +178,7 @@ pub(super) fn title(text: &str) -> String {
     segue_machine::checkpoint::cut_chars(line.unwrap_or_default(), 80).replace('\n', " ")
 }
 
-fn task(typed: &str, dir: &Path) -> Result<Task, Failure> {
+pub(super) fn task(typed: &str, dir: &Path) -> Result<Task, Failure> {
     if typed == "-" {
         let mut bytes = Vec::new();
         std::io::stdin().lock().read_to_end(&mut bytes)?;
@@ -215,6 +244,7 @@ fn spec(settings: &Settings, task: Task, repo: Option<&Repo>, workdir: &Path) ->
         growth: State::of_user()
             .filter(|_| !settings.budget.unkept)
             .and_then(|state| learned::read(&state, &learned::key(repo, workdir))),
+        last_words: LastWords::default(),
     }
 }
 
@@ -231,7 +261,7 @@ fn next(settings: &Settings) -> NextSpec {
 }
 
 /// Ids sort by time and can be typed: the date, the time, and a little chance.
-fn new_id() -> String {
+pub(super) fn new_id() -> String {
     let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
     let chance = uuid::Uuid::new_v4().simple().to_string();
     format!("{}-{}", now.strftime("%Y%m%d-%H%M%S"), &chance[..4])

@@ -25,6 +25,11 @@ const CONTINUATION: &[&str] =
 const BUILT_IN: &[BuiltIn] = &[
     built_in("task", include_str!("../../templates/task.md"), &["task"]),
     built_in(
+        "phase",
+        include_str!("../../templates/phase.md"),
+        &["plan", "goal", "id", "title", "about", "handoff", "notes", "tasks", "files", "write", "criteria"],
+    ),
+    built_in(
         "checkpoint",
         include_str!("../../templates/checkpoint.md"),
         &["depth", "fill", "max_chars", "role", "sections"],

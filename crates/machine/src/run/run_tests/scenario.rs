@@ -118,6 +118,7 @@ impl Scenario {
             next: Default::default(),
             budget: Default::default(),
             growth: None,
+            last_words: Default::default(),
         };
         Self {
             run: Run::default(),

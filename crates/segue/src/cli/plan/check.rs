@@ -3,8 +3,9 @@
 use segue_plans::{Circumstances, Finding, NoPlan, Plan, Severity, audit, counts, counts_per_file};
 use serde_json::json;
 
-use super::disk::Disk;
-use super::{Failure, Known, One, Place, count, out, read, refused};
+use super::{Failure, Known, One, Place, count, disk, out, read, refused};
+use crate::config::Flags;
+use crate::plan::known_sizes;
 
 /// Checks a plan.
 pub(super) fn check(at: &Place, one: &One) -> Result<u8, Failure> {
@@ -13,12 +14,12 @@ pub(super) fn check(at: &Place, one: &One) -> Result<u8, Failure> {
         Err(error @ NoPlan::NoStructure(_)) if at.json => return Ok(no_structure(&one.file, &error)),
         Err(error) => return Err(refused(&error)),
     };
-    let (known, disk) = (Known::new(at, one)?, Disk::new(at));
+    let (known, disk) = (Known::new(at, &Flags::default(), one.window.as_deref())?, disk(at));
     let around = Circumstances {
         named: known.gates,
         gated: known.gated,
         budget: known.budget,
-        history: &[],
+        history: &known_sizes(at.store().workdir()),
         files: &disk,
     };
     let findings = audit(&plan, &around);

@@ -1,23 +1,25 @@
-//! `segue plan …`: look at a plan before it is run, one file per verb. Nothing is run and nothing is written.
+//! `segue plan …`: look at a plan before it is run and while it is, one file per verb; and how `segue run` runs one.
 
+mod accept;
 mod check;
-mod disk;
 mod estimate;
+mod run;
 mod show;
+mod status;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use segue_machine::gauge::parse_tokens;
-use segue_plans::{Budget, KnownGate, MOST_BYTES, NoPlan, Plan, read_folder, read_plan};
+use segue_plans::{Budget, KnownGate, NoPlan, Plan};
 
-use self::disk::Disk;
+pub(super) use self::run::{resume, run, wanted, write_results};
 use super::failure::Failure;
 use super::open::Place;
 use super::out;
 use crate::config::value::Value;
 use crate::config::{ConfigErrors, Flags, Layers, configured_gates, resolve};
+use crate::plan::Disk;
 
 /// What is to be done with a plan.
 #[derive(Debug, Subcommand)]
@@ -29,6 +31,22 @@ pub(super) enum Verb {
     Show(One),
     /// What each phase is likely to cost, and how one that is too large could be split
     Estimate(One),
+    /// How far the plans of this work tree are
+    Status {
+        /// A plan, by id or the beginning of it; the latest when left out
+        plan: Option<String>,
+        /// Every plan of this work tree
+        #[arg(long)]
+        all: bool,
+    },
+    /// A person says that a phase is done, whatever its gates say
+    Accept {
+        /// The phase
+        phase: String,
+        /// A plan, by id or the beginning of it; the latest when left out
+        #[arg(long, value_name = "ID")]
+        plan: Option<String>,
+    },
 }
 
 /// One plan.
@@ -48,26 +66,19 @@ pub(super) fn plan(at: &Place, verb: &Verb) -> Result<u8, Failure> {
         Verb::Check(one) => check::check(at, one),
         Verb::Show(one) => show::show(at, one),
         Verb::Estimate(one) => estimate::estimate(at, one),
+        Verb::Status { plan, all } => status::status(at, plan.as_deref(), *all),
+        Verb::Accept { phase, plan } => accept::accept(at, plan.as_deref(), phase),
     }
 }
 
 /// Reads the plan that was named.
 fn read(at: &Place, one: &One) -> Result<Result<Plan, NoPlan>, Failure> {
-    let disk = Disk::new(at);
-    let path: PathBuf = at.dir.join(&one.file);
-    let told = |error: std::io::Error| Failure::usage(format!("{}: {error}", one.file));
-    let facts = std::fs::metadata(&path).map_err(told)?;
-    if facts.is_dir() {
-        return Ok(read_folder(one.file.trim_end_matches('/'), &disk));
-    }
-    if facts.len() > MOST_BYTES as u64 {
-        return Ok(Err(NoPlan::TooLarge(
-            one.file.clone(),
-            usize::try_from(facts.len()).unwrap_or(usize::MAX),
-        )));
-    }
-    let bytes = std::fs::read(&path).map_err(told)?;
-    Ok(read_plan(&one.file, &bytes, &disk))
+    disk(at).plan(&one.file).map_err(|error| Failure::usage(format!("{}: {error}", one.file)))
+}
+
+/// The files that a plan may name.
+pub(super) fn disk(at: &Place) -> Disk {
+    Disk::new(&at.dir, at.store().workdir())
 }
 
 /// A plan that is no plan: 1 when it says too little, 2 when it cannot be read.
@@ -88,8 +99,8 @@ struct Known {
 }
 
 impl Known {
-    fn new(at: &Place, one: &One) -> Result<Self, Failure> {
-        let layers = at.layers(&Flags::default())?;
+    fn new(at: &Place, flags: &Flags, window: Option<&str>) -> Result<Self, Failure> {
+        let layers = at.layers(flags)?;
         let listed = layers.get("gate").map(|entry| &entry.value);
         let gated = matches!(listed, Some(Value::Gates(gates)) if !gates.is_empty());
         let known = |gate: segue_machine::GateSpec| {
@@ -97,13 +108,13 @@ impl Known {
             (gate.name, known)
         };
         let gates = configured_gates(layers.values()).into_iter().map(known).collect();
-        Ok(Self { gates, gated, budget: budget(&layers, one)? })
+        Ok(Self { gates, gated, budget: budget(&layers, window)? })
     }
 }
 
 // What was typed, or what is known about the first agent. Unknown stays unknown.
-fn budget(layers: &Layers, one: &One) -> Result<Option<Budget>, Failure> {
-    if let Some(typed) = &one.window {
+fn budget(layers: &Layers, window: Option<&str>) -> Result<Option<Budget>, Failure> {
+    if let Some(typed) = window {
         let tokens = parse_tokens(typed).filter(|tokens| *tokens > 0);
         let wrong = || Failure::usage(format!("--window {typed:?}: a number of tokens, such as 200k or 1M"));
         return tokens.map(|tokens| Some(Budget { tokens })).ok_or_else(wrong);

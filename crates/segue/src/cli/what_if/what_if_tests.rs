@@ -40,6 +40,7 @@ fn spec(policy: &str) -> RunSpec {
         circuits: Vec::new(),
         next: Default::default(),
         budget: Default::default(),
+        last_words: Default::default(),
         growth: None,
     }
 }

@@ -1,0 +1,194 @@
+//! A phase in parts: what each part has of it, and the plan in which the parts stand in its place.
+//!
+//! Every part is run and verified by itself. What the phase as a whole is held to is asked of its last part.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::estimate::{SubPhase, letters};
+use crate::ids::{canonical, same};
+use crate::model::{Phase, Plan, Status, Task};
+use crate::report::SplitDetails;
+
+/// A part of a phase.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// The phase's id with a letter: 20a.
+    pub id: String,
+    /// What it is called.
+    #[serde(default)]
+    pub title: String,
+    /// The tasks of the phase that it has, by id.
+    #[serde(default)]
+    pub tasks: Vec<String>,
+    /// The files that it changes.
+    #[serde(default)]
+    pub files: Vec<String>,
+}
+
+/// The parts that an agent asks for. Every open task of the phase is in exactly one of them.
+pub fn asked_for(phase: &Phase, details: &SplitDetails) -> Vec<Part> {
+    let asked = &details.recommended_sub_phases;
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let mut parts: Vec<Part> = Vec::new();
+    for one in asked {
+        let mut tasks: Vec<String> = Vec::new();
+        for named in &one.tasks {
+            let known = open(phase).find(|task| same(&task.id, named) || task.title == *named);
+            let id = known.map_or_else(|| named.clone(), |task| task.id.clone());
+            if taken.insert(canonical(&id)) {
+                tasks.push(id);
+            }
+        }
+        parts.push(Part { id: String::new(), title: one.title.clone(), tasks, files: one.files.clone() });
+    }
+    let left = open(phase).filter(|task| !taken.contains(&canonical(&task.id))).map(|task| task.id.clone());
+    let left: Vec<String> = left.collect();
+    if let Some(last) = parts.last_mut() {
+        last.tasks.extend(left);
+    }
+    named(phase, parts)
+}
+
+/// The parts that an estimate proposes.
+pub fn proposed(phase: &Phase, split: &[SubPhase]) -> Vec<Part> {
+    let part = |one: &SubPhase| Part {
+        id: String::new(),
+        title: String::new(),
+        tasks: one.tasks.clone(),
+        files: one.files.clone(),
+    };
+    named(phase, split.iter().map(part).collect())
+}
+
+fn open(phase: &Phase) -> impl Iterator<Item = &Task> {
+    phase.tasks.iter().filter(|task| !task.status.is_over())
+}
+
+// Ids follow the phase's own, whatever an agent called them; a part without anything to do is none.
+fn named(phase: &Phase, parts: Vec<Part>) -> Vec<Part> {
+    let kept = parts.into_iter().filter(|part| !part.tasks.is_empty() || !part.title.is_empty());
+    let name = |(at, part): (usize, Part)| {
+        let first = part.tasks.first().and_then(|id| phase.tasks.iter().find(|task| same(&task.id, id)));
+        let title = match (part.title.is_empty(), first) {
+            (false, _) | (true, None) => part.title,
+            (true, Some(task)) => task.title.clone(),
+        };
+        Part { id: format!("{}{}", phase.id, letters(at)), title, ..part }
+    };
+    kept.enumerate().map(name).collect()
+}
+
+/// The plan with the parts of each phase that is split, by its id, in its place.
+#[must_use]
+pub fn expanded(plan: &Plan, split: &BTreeMap<String, Vec<Part>>) -> Plan {
+    let parts_of = |id: &str| {
+        split.iter().find(|(whole, parts)| same(whole, id) && !parts.is_empty()).map(|(_, parts)| parts)
+    };
+    let mut expanded = plan.clone();
+    expanded.phases = Vec::with_capacity(plan.phases.len());
+    for phase in &plan.phases {
+        let needs = phase.needs.iter().flat_map(|need| match parts_of(need) {
+            Some(parts) => parts.iter().map(|part| part.id.clone()).collect(),
+            None => vec![need.clone()],
+        });
+        let phase = Phase { needs: needs.collect(), ..phase.clone() };
+        match parts_of(&phase.id) {
+            None => expanded.phases.push(phase),
+            Some(parts) => {
+                let last = parts.len() - 1;
+                expanded
+                    .phases
+                    .extend(parts.iter().enumerate().map(|(at, part)| piece(&phase, part, at == last)));
+            }
+        }
+    }
+    expanded
+}
+
+fn piece(whole: &Phase, part: &Part, last: bool) -> Phase {
+    let task = |id: &String| {
+        let known = whole.tasks.iter().find(|task| same(&task.id, id)).cloned();
+        known.unwrap_or_else(|| Task { at: whole.at, id: id.clone(), title: id.clone(), ..Task::default() })
+    };
+    let tasks: Vec<Task> = part.tasks.iter().map(task).collect();
+    let mut files = part.files.clone();
+    files.extend(tasks.iter().flat_map(|task| task.files.clone()).filter(|file| !part.files.contains(file)));
+    let mut piece = Phase {
+        id: part.id.clone(),
+        title: if part.title.is_empty() { whole.title.clone() } else { part.title.clone() },
+        status: Status::Pending,
+        tasks,
+        files,
+        ..whole.clone()
+    };
+    if !last {
+        piece.criteria.clear();
+        piece.verify.clear();
+        piece.notes_out.clear();
+        piece.must_have = Default::default();
+        piece.autonomous = true;
+        piece.gates.retain(|gate| !gate.manual);
+    }
+    piece
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Statuses, ready};
+    use crate::model::Criterion;
+    use crate::report::SubPhaseReport;
+
+    fn plan() -> Plan {
+        let task = |id: &str| Task { id: id.to_owned(), title: format!("do {id}"), ..Task::default() };
+        let two = Phase {
+            needs: vec!["1".to_owned()],
+            tasks: ["1", "2", "3", "4"].map(task).into(),
+            criteria: vec![Criterion { text: "all of it".to_owned(), ..Criterion::default() }],
+            notes_out: vec!["notes/2.md".to_owned()],
+            ..Phase::new("2")
+        };
+        let three = Phase { needs: vec!["2".to_owned()], ..Phase::new("3") };
+        Plan { phases: vec![Phase::new("1"), two, three], ..Plan::default() }
+    }
+
+    fn asked(parts: &[(&str, &[&str])]) -> SplitDetails {
+        let part = |(title, tasks): &(&str, &[&str])| SubPhaseReport {
+            id: "x".to_owned(),
+            title: (*title).to_owned(),
+            tasks: tasks.iter().map(|task| (*task).to_owned()).collect(),
+            files: Vec::new(),
+        };
+        SplitDetails { reason: "large".to_owned(), recommended_sub_phases: parts.iter().map(part).collect() }
+    }
+
+    #[test]
+    fn p1_parts_are_lettered_and_have_every_task_once() {
+        let parts =
+            asked_for(&plan().phases[1], &asked(&[("one", &["1", "do 2"]), ("two", &["2"]), ("three", &[])]));
+        let seen: Vec<(&str, Vec<&str>)> =
+            parts.iter().map(|p| (p.id.as_str(), p.tasks.iter().map(String::as_str).collect())).collect();
+        assert_eq!(seen, [("2a", vec!["1", "2"]), ("2b", vec![]), ("2c", vec!["3", "4"])]);
+    }
+
+    #[test]
+    fn p1_what_needs_a_split_phase_waits_for_all_of_its_parts() {
+        let plan = plan();
+        let parts =
+            asked_for(&plan.phases[1], &asked(&[("one", &["1", "2"]), ("two", &["3"]), ("three", &["4"])]));
+        let plan = expanded(&plan, &BTreeMap::from([("2".to_owned(), parts)]));
+        let with = |over: &[&str]| -> Vec<String> {
+            let statuses: Statuses = over.iter().map(|id| ((*id).to_owned(), Status::Completed)).collect();
+            ready(&plan, &statuses)
+        };
+        assert_eq!(with(&[]), ["1"]);
+        assert_eq!(with(&["1"]), ["2a", "2b", "2c"]);
+        assert_eq!(with(&["1", "2a", "2b"]), ["2c"]);
+        assert_eq!(with(&["1", "2a", "2b", "2c"]), ["3"]);
+        let held: Vec<(usize, usize)> =
+            plan.phases[1..4].iter().map(|phase| (phase.criteria.len(), phase.notes_out.len())).collect();
+        assert_eq!(held, [(0, 0), (0, 0), (1, 1)], "the last part answers for the whole");
+    }
+}

@@ -1,0 +1,35 @@
+//! `segue plan accept`: a person says that a phase is done.
+
+use segue_plans::Status;
+use segue_plans::ids::same;
+
+use super::status::choose;
+use super::{Failure, Place, out};
+use crate::plan::{Kept, home};
+use crate::process::lock::Lock;
+
+/// Marks a phase as completed.
+pub(super) fn accept(at: &Place, plan: Option<&str>, phase: &str) -> Result<u8, Failure> {
+    let plans = home(&at.store());
+    let dir = choose(at, plan)?;
+    let _lock = Lock::take(&plans, "(a person)")?;
+    let mut kept = Kept::open(&dir)?;
+    let known: Vec<String> = kept.state().phases.keys().cloned().collect();
+    if !known.iter().any(|id| same(id, phase)) {
+        return Err(Failure::usage(format!(
+            "no phase {phase} of this plan was begun; begun were: {}",
+            known.join(", ")
+        )));
+    }
+    kept.change(|state| {
+        let phase = state.phase_mut(phase);
+        (phase.status, phase.why) = (Status::Completed, "a person says so".to_owned());
+    })?;
+    let id = kept.state().id.clone();
+    if at.json {
+        out::line(&serde_json::json!({ "plan": id, "phase": phase, "status": "completed" }).to_string());
+    } else {
+        out::line(&format!("phase {phase} counts as completed; `segue resume {id}` goes on"));
+    }
+    Ok(0)
+}

@@ -1,0 +1,430 @@
+//! `segue run PLAN` and `segue resume` of a plan: from what was typed to a runner, and where its results go.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use segue_plans::ids::same;
+use segue_plans::{
+    Circumstances, Code, Finding, Format, NoPlan, Plan, Severity, Status, audit, counts, estimate, fill_gates,
+};
+use segue_report::Time;
+use serde_json::json;
+
+use super::super::args::{ResultFlags, Resume, Run};
+use super::super::open;
+use super::super::run::{new_id, warn};
+use super::status::choose;
+use super::{Failure, Known, Place, disk, out, refused};
+use crate::clock;
+use crate::config::{Flags, Settings};
+use crate::plan::{
+    Kept, Options, PLAN_MARK, Runner, Setting, Standing, State, all, estimate_words, home, junit,
+    known_sizes, latest_of, step_summary, suites,
+};
+use crate::process::lock::{Holder, Lock};
+use crate::process::{self, tree};
+use crate::prompt::Prompts;
+use crate::store::Store;
+
+/// How long a phase that outlived its plan may take to stop.
+const STOPPING: Duration = Duration::from_secs(60);
+
+/// The plan that was named, if it is one: a list of check boxes without anything that decides is a task.
+pub(in crate::cli) fn wanted(at: &Place, args: &Run) -> Result<Option<Plan>, Failure> {
+    let flags = &args.plan;
+    let asked = flags.phase.is_some()
+        || flags.resume
+        || flags.restart
+        || flags.force
+        || flags.quality
+        || flags.split.is_some();
+    let is_there = |typed: &&String| !typed.trim().is_empty() && at.dir.join(typed).exists();
+    let Some(typed) = args.task.as_ref().filter(is_there) else {
+        let say = "--phase, --resume, --restart, --force, --quality and --split are for plans: name one";
+        return if asked { Err(Failure::usage(say)) } else { Ok(None) };
+    };
+    let plan = disk(at).plan(typed).map_err(|error| Failure::usage(format!("{typed}: {error}")))?;
+    let sure =
+        asked || at.dir.join(typed).is_dir() || [".json", ".toml"].iter().any(|end| typed.ends_with(end));
+    match plan {
+        Ok(plan) if asked || is_plan(&plan) || at.dir.join(typed).is_dir() => Ok(Some(plan)),
+        Ok(_) => Ok(None),
+        Err(error @ (NoPlan::NoStructure(_) | NoPlan::Broken { .. })) if sure => Err(refused(&error)),
+        Err(_) => Ok(None),
+    }
+}
+
+fn is_plan(plan: &Plan) -> bool {
+    match plan.format {
+        Format::Prompt => false,
+        Format::Checklist => {
+            let decides = |phase: &segue_plans::Phase| {
+                !phase.gates.is_empty()
+                    || phase.all_criteria().chain(phase.all_verify()).any(|one| !one.checks.is_empty())
+            };
+            !plan.gates.is_empty() || plan.phases.iter().any(decides)
+        }
+        Format::Native
+        | Format::Gsd
+        | Format::Autopilot
+        | Format::DebussyMaster
+        | Format::DebussyPhase
+        | Format::Roadmap
+        | Format::Phases
+        | Format::Tasks
+        | Format::Json => true,
+    }
+}
+
+/// Runs a plan and returns the exit code.
+pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, Failure> {
+    let file = args.task.clone().unwrap_or_default();
+    let flags = args.settings.flags();
+    let (settings, known) = (at.settings(&flags)?, Known::new(at, &flags, None)?);
+    fill_gates(&mut plan, &known.gates);
+    refuse_what_is_wrong(at, &plan, &known)?;
+    if args.dry_run {
+        return dry_run(at, &file, &plan, &known);
+    }
+    let repo = open::repo(&at.dir, &settings)?;
+    let store = repo.as_ref().map_or_else(|| Store::at(&at.dir), |repo| Store::at(repo.root()));
+    open::check_agents(&settings.agents, store.workdir())?;
+    store.create()?;
+    let plans = home(&store);
+    std::fs::create_dir_all(&plans)?;
+    let before = latest_of(&plans, &at.dir.join(&file));
+    let (dir, old) = choose_state(&plans, before, args, &plan)?;
+    let id = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let _lock = Lock::take(&plans, &id)?;
+    let options =
+        Options { flags: args.settings.words(), quality: args.plan.quality, split: args.plan.split };
+    let kept = if old {
+        take_over(&store, &id)?;
+        let mut kept = Kept::open(&dir)?;
+        kept.change(|state| {
+            let split = options.split.or(state.options.split);
+            let flags = if options.flags.is_empty() { state.options.flags.clone() } else { options.flags };
+            state.options = Options { flags, quality: options.quality || state.options.quality, split };
+            try_again(state, args.plan.phase.as_deref(), args.plan.force);
+        })?;
+        kept
+    } else {
+        let (dir_typed, title) = (at.dir.display().to_string(), plan.title.clone());
+        let began = Some(Time(clock::now()));
+        let state = State {
+            version: State::VERSION,
+            id,
+            plan: file,
+            dir: dir_typed,
+            title,
+            began,
+            options,
+            ..State::default()
+        };
+        Kept::begin(&dir, state)?
+    };
+    warn(&settings);
+    let only = args.plan.phase.clone();
+    let setting = setting(
+        at,
+        store,
+        &settings,
+        known,
+        Take { words: args.settings.resume(None).words(), only, force: args.plan.force },
+    )?;
+    drive(at, setting, kept, &args.results)
+}
+
+// What was run of the same file before: nothing, something that is over, or something that can go on.
+fn choose_state(
+    plans: &Path,
+    before: Option<(PathBuf, State)>,
+    args: &Run,
+    plan: &Plan,
+) -> Result<(PathBuf, bool), Failure> {
+    let flags = &args.plan;
+    if let Some(only) = &flags.phase
+        && plan.phase(only).is_none()
+        && !before.as_ref().is_some_and(|(_, state)| state.phase(only).is_some())
+    {
+        let ids: Vec<&str> = plan.phases.iter().map(|phase| phase.id.as_str()).collect();
+        return Err(Failure::usage(format!("the plan has no phase {only}; it has {}", ids.join(", "))));
+    }
+    let new = || (plans.join(format!("plan-{}", new_id())), false);
+    match before {
+        None if flags.resume => Err(Failure::usage("this plan was not run here yet: leave --resume out")),
+        None => Ok(new()),
+        Some(_) if flags.restart => Ok(new()),
+        Some((dir, _)) if flags.resume || flags.phase.is_some() || flags.force => Ok((dir, true)),
+        Some((dir, state)) if state.status == Standing::Completed => Ok((dir, true)),
+        Some((_, state)) => Err(Failure::usage(format!(
+            "this plan was run before and is not completed ({}, {}): --resume goes on with it, --restart begins again",
+            state.id,
+            state.status.word()
+        ))),
+    }
+}
+
+// What failed is tried again when somebody goes on; what is completed only by force.
+fn try_again(state: &mut State, only: Option<&str>, force: bool) {
+    let parts: Vec<(String, String)> = state
+        .splits()
+        .into_iter()
+        .flat_map(|(whole, parts)| parts.into_iter().map(move |part| (part.id, whole.clone())))
+        .collect();
+    let meant = |id: &str| {
+        only.is_none_or(|only| {
+            same(only, id)
+                || parts.iter().any(|(part, whole)| {
+                    (same(part, id) && same(whole, only)) || (same(whole, id) && same(part, only))
+                })
+        })
+    };
+    for (_, phase) in state.phases.iter_mut().filter(|(id, _)| meant(id)) {
+        let again = phase.status == Status::Failed || (force && phase.status.is_over());
+        if again {
+            phase.status = if phase.parts.is_empty() { Status::Pending } else { Status::InProgress };
+            phase.digest = None;
+        }
+    }
+    state.status = Standing::Running;
+}
+
+/// Takes a plan up again, if one is meant, and returns the exit code.
+pub(in crate::cli) fn resume(at: &Place, args: &Resume) -> Result<Option<u8>, Failure> {
+    if args.at.is_some() || args.same_session {
+        return Ok(None);
+    }
+    let Some(dir) = meant(at, args.run.as_deref())? else { return Ok(None) };
+    let store = at.store();
+    let plans = home(&store);
+    let id = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let _lock = Lock::take(&plans, &id)?;
+    take_over(&store, &id)?;
+    let mut kept = Kept::open(&dir)?;
+    if kept.state().status == Standing::Completed {
+        return Err(Failure::usage(format!(
+            "plan {id} is completed; `segue run {} --force` runs it again",
+            kept.state().plan
+        )));
+    }
+    kept.change(|state| {
+        state.options.split = args.split.or(state.options.split);
+        if state.options.split == Some(crate::plan::Splitting::Auto) {
+            ask_again_for_splits(state);
+        }
+        try_again(state, None, false);
+    })?;
+    let there = Place { dir: PathBuf::from(&kept.state().dir), json: at.json };
+    let flags = flags_of(&kept.state().options.flags)?;
+    let (settings, known) = (there.settings(&flags)?, Known::new(&there, &flags, None)?);
+    let take = Take { words: args.words(), only: None, force: false };
+    let setting = setting(&there, store, &settings, known, take)?;
+    drive(&there, setting, kept, &args.results).map(Some)
+}
+
+// A phase that waits because its split was only proposed is settled anew: its run is over, and its report asks for it.
+fn ask_again_for_splits(state: &mut State) {
+    for phase in state.phases.values_mut() {
+        let waits = phase.status == Status::NeedsPerson && phase.parts.is_empty() && phase.run.is_some();
+        if waits && phase.why.contains("asks for a split") {
+            phase.status = Status::InProgress;
+        }
+    }
+}
+
+// The flags that were typed when the plan was begun.
+fn flags_of(words: &[String]) -> Result<Flags, Failure> {
+    use clap::Parser;
+    let typed = ["segue", "run", "-"].into_iter().map(str::to_owned).chain(words.iter().cloned());
+    let args =
+        super::super::args::Args::try_parse_from(typed).map_err(|error| Failure::usage(error.to_string()))?;
+    match args.command {
+        super::super::args::Command::Run(run) => Ok(run.settings.flags()),
+        _ => Ok(Flags::default()),
+    }
+}
+
+fn meant(at: &Place, typed: Option<&str>) -> Result<Option<PathBuf>, Failure> {
+    if typed.is_some_and(|typed| typed.starts_with("plan-")) {
+        return choose(at, typed).map(Some);
+    }
+    if typed.is_some() {
+        return Ok(None);
+    }
+    let latest = all(&home(&at.store())).into_iter().next();
+    let Some(dir) = latest else { return Ok(None) };
+    let state = Kept::look(&dir)?;
+    if state.status == Standing::Completed {
+        return Ok(None);
+    }
+    let began = state.began.map_or(0, |began| began.0);
+    let newer = at.reader().ok().and_then(|reader| {
+        let rows = reader.runs().ok()?;
+        rows.into_iter().find(|row| !matches!(row.status.as_str(), "verified" | "claimed"))
+    });
+    let other = newer.is_some_and(|row| row.created_at > began && !state.owns(&row.id));
+    Ok((!other).then_some(dir))
+}
+
+// A phase whose plan was killed stops by itself. What is left of it after a while is ended: there is never a second agent.
+fn take_over(store: &Store, plan: &str) -> Result<(), Failure> {
+    let mark = format!("{PLAN_MARK}={plan}");
+    let until = Instant::now() + STOPPING;
+    let mut told = false;
+    while Instant::now() < until {
+        let holder = Lock::holder(&store.dir()).filter(Holder::is_alive);
+        let own = holder.is_some_and(|holder| tree::marked(&mark).iter().any(|proc| proc.pid == holder.pid));
+        if !own {
+            break;
+        }
+        if !std::mem::replace(&mut told, true) {
+            let _ = writeln!(std::io::stderr().lock(), "segue: waiting for the phase that is still stopping");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    process::sweep_marked(&mark, Duration::from_secs(1));
+    Ok(())
+}
+
+struct Take {
+    words: Vec<String>,
+    only: Option<String>,
+    force: bool,
+}
+
+fn setting(
+    at: &Place,
+    store: Store,
+    settings: &Settings,
+    known: Known,
+    take: Take,
+) -> Result<Setting, Failure> {
+    Ok(Setting {
+        prompts: Prompts::load(store.workdir(), &settings.prompts)?,
+        redactor: open::redactor(settings)?,
+        program: std::env::current_exe()?,
+        dir: at.dir.clone(),
+        json: at.json,
+        gates: known.gates,
+        budget: known.budget,
+        agent: settings.agents.first().map(|agent| agent.spec.name.clone()),
+        policy: settings.preset.clone(),
+        take_up: take.words,
+        only: take.only,
+        force: take.force,
+        new_id,
+        store,
+    })
+}
+
+fn drive(at: &Place, setting: Setting, kept: Kept, results: &ResultFlags) -> Result<u8, Failure> {
+    let store = setting.store.clone();
+    let runner = Runner::new(setting, kept)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (code, state) = runtime.block_on(runner.drive())?;
+    write(at, results, &store, &state.title, &state.runs())?;
+    Ok(code)
+}
+
+/// Writes the results of one run where they were asked for.
+pub(in crate::cli) fn write_results(at: &Place, results: &ResultFlags, run: &str) -> Result<(), Failure> {
+    let store = at.store();
+    let Ok(row) = at.reader()?.run(run) else { return Ok(()) };
+    write(at, results, &store, &row.task, &[(row.task.clone(), row.status.clone(), row.id.clone())])
+}
+
+fn write(
+    at: &Place,
+    results: &ResultFlags,
+    store: &Store,
+    title: &str,
+    runs: &[(String, String, String)],
+) -> Result<(), Failure> {
+    let from_env =
+        || std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let summary = results.step_summary.clone().or_else(from_env);
+    if results.junit.is_none() && summary.is_none() {
+        return Ok(());
+    }
+    let told = |path: &Path, error: std::io::Error| Failure::failed(format!("{}: {error}", path.display()));
+    let suites = suites(store, runs)?;
+    if let Some(path) = &results.junit {
+        std::fs::write(at.dir.join(path), junit(title, &suites)).map_err(|error| told(path, error))?;
+    }
+    if let Some(path) = &summary {
+        let append = || {
+            let mut file = std::fs::OpenOptions::new().create(true).append(true).open(at.dir.join(path))?;
+            file.write_all(step_summary(title, &suites).as_bytes())
+        };
+        append().map_err(|error| told(path, error))?;
+    }
+    Ok(())
+}
+
+// A phase that is too large can be split, and one without gates can be claimed; nothing else is let through.
+fn refuse_what_is_wrong(at: &Place, plan: &Plan, known: &Known) -> Result<(), Failure> {
+    let files = disk(at);
+    let history = known_sizes(at.store().workdir());
+    let around = Circumstances {
+        named: known.gates.clone(),
+        gated: known.gated,
+        budget: known.budget,
+        history: &history,
+        files: &files,
+    };
+    let findings = audit(plan, &around);
+    let wrong = |finding: &&Finding| {
+        finding.severity == Severity::Error
+            && !matches!(finding.code, Code::PhaseTooLarge | Code::MissingGates)
+    };
+    let lines: Vec<String> = findings
+        .iter()
+        .filter(wrong)
+        .map(|finding| {
+            format!(
+                "{}:{}: [{}] {}\n    {}",
+                finding.file,
+                finding.line,
+                finding.code.name(),
+                finding.message,
+                finding.fix
+            )
+        })
+        .collect();
+    if !lines.is_empty() {
+        return Err(Failure::usage(format!("the plan cannot be run as it is:\n{}", lines.join("\n"))));
+    }
+    for finding in findings.iter().filter(|finding| finding.code == Code::MissingGates) {
+        let _ = writeln!(std::io::stderr().lock(), "segue: warning: {}", finding.message);
+    }
+    Ok(())
+}
+
+fn dry_run(at: &Place, file: &str, plan: &Plan, known: &Known) -> Result<u8, Failure> {
+    let graph = segue_plans::graph::Graph::new(plan);
+    let order: Vec<&segue_plans::Phase> = graph.order().into_iter().map(|at| &plan.phases[at]).collect();
+    let estimate = estimate(plan, known.budget, &known_sizes(at.store().workdir()), &disk(at));
+    if at.json {
+        let ids: Vec<&str> = order.iter().map(|phase| phase.id.as_str()).collect();
+        let doc = json!({ "file": file, "format": plan.format, "title": plan.title, "counts": counts(plan), "order": ids, "estimate": estimate });
+        out::line(&doc.to_string());
+        return Ok(0);
+    }
+    out::line(&format!("would run  {file}: {}", segue_report::plain(&plan.title)));
+    for phase in order {
+        let gates = phase.gates.len() + plan.gates.len();
+        let checks =
+            phase.all_criteria().chain(phase.all_verify()).map(|one| one.checks.len()).sum::<usize>();
+        let done = if phase.status.is_over() { ", completed already" } else { "" };
+        let title = segue_report::plain(&phase.title);
+        let tasks = phase.tasks.len();
+        out::line(&format!(
+            "phase {}  {title} ({tasks} tasks, {gates} gates, {checks} checks{done})",
+            phase.id
+        ));
+    }
+    out::lines(estimate_words(&estimate));
+    Ok(0)
+}

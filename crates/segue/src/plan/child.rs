@@ -1,0 +1,111 @@
+//! One phase's process: this program again, with a run of its own. What it writes as JSON is passed on line by line.
+//!
+//! It is in a process group of its own, so that a person's Ctrl-C reaches it only through the plan, once for each time.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+
+use rustix::process::Signal;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::Command;
+
+use super::job::Job;
+use crate::process::signal_group;
+
+/// The environment variable that marks every process of a plan.
+pub(crate) const PLAN_MARK: &str = "SEGUE_PLAN";
+/// The environment variable by which a phase knows the process of its plan.
+pub(crate) const PLAN_PROCESS: &str = "SEGUE_PLAN_PROCESS";
+
+/// What is to be started.
+#[derive(Debug)]
+pub(super) enum What {
+    /// A new run.
+    New(Box<Job>),
+    /// A run that was stopped, or whose process died.
+    TakeUp(String, Vec<String>),
+}
+
+/// How it is started.
+#[derive(Debug, Clone)]
+pub(super) struct How {
+    pub(super) program: PathBuf,
+    pub(super) dir: PathBuf,
+    pub(super) plan: String,
+    pub(super) json: bool,
+    pub(super) flags: Vec<String>,
+}
+
+/// A phase at work.
+#[derive(Debug)]
+pub(super) struct Child {
+    process: tokio::process::Child,
+    pid: u32,
+    job: Option<Vec<u8>>,
+}
+
+impl Child {
+    /// Starts it.
+    pub(super) fn start(how: &How, what: &What) -> io::Result<Self> {
+        let mut command = Command::new(&how.program);
+        command.arg("-C").arg(&how.dir);
+        if how.json {
+            command.arg("--json");
+        }
+        command.arg("phase");
+        let job = match what {
+            What::New(job) => {
+                command.args(&how.flags).stdin(Stdio::piped());
+                Some(serde_json::to_vec(job)?)
+            }
+            What::TakeUp(run, flags) => {
+                command.args(["--take-up", run]).args(flags).stdin(Stdio::null());
+                None
+            }
+        };
+        command
+            .env(PLAN_MARK, &how.plan)
+            .env(PLAN_PROCESS, std::process::id().to_string())
+            .stdout(if how.json { Stdio::piped() } else { Stdio::inherit() })
+            .process_group(0);
+        let process = command.spawn()?;
+        let pid = process.id().unwrap_or_default();
+        Ok(Self { process, pid, job })
+    }
+
+    /// Its process.
+    pub(super) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Gives it its job, passes on what it writes, and waits for its end.
+    pub(super) async fn attend(mut self) -> io::Result<ExitStatus> {
+        if let (Some(job), Some(mut stdin)) = (self.job.take(), self.process.stdin.take()) {
+            // One that does not read its job says so with its exit code.
+            let _ = stdin.write_all(&job).await;
+            drop(stdin);
+        }
+        if let Some(out) = self.process.stdout.take() {
+            let mut lines = BufReader::new(out);
+            let mut line = Vec::new();
+            while lines.read_until(b'\n', &mut line).await? > 0 {
+                pass_on(&line);
+                line.clear();
+            }
+        }
+        self.process.wait().await
+    }
+}
+
+/// Tells a phase to stop, as Ctrl-C would.
+pub(super) fn interrupt(pid: u32) {
+    signal_group(pid, Signal::INT);
+}
+
+fn pass_on(line: &[u8]) {
+    use std::io::Write;
+    let mut out = io::stdout().lock();
+    // Whoever read this has gone away; the run goes on.
+    let _ = out.write_all(line).and_then(|()| out.flush());
+}

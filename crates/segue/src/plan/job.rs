@@ -1,0 +1,205 @@
+//! What the run of a phase is given: the task in words, its gates, and who works on it.
+
+use std::path::{Path, PathBuf};
+
+use segue_machine::GateSpec;
+use segue_machine::checkpoint::cut_chars;
+use segue_plans::{Criterion, Phase, Plan, Task};
+use serde::{Deserialize, Serialize};
+
+use super::gates;
+use super::handoff::Handoff;
+use crate::prompt::{PromptError, Prompts};
+
+/// The most that is given of one note, and of all of them, in characters.
+const NOTE: usize = 8_000;
+const NOTES: usize = 24_000;
+
+/// How much of what a plan is for is repeated in each phase.
+const GOAL: usize = 2_000;
+
+/// The order for one run, as one process gives it to another.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Job {
+    /// The run's id.
+    pub(crate) run: String,
+    /// The task.
+    pub(crate) text: String,
+    /// The file that it comes from.
+    pub(crate) source: Option<String>,
+    /// How many tasks of it are open.
+    pub(crate) open_items: u32,
+    /// What decides, beside the gates of the configuration.
+    pub(crate) gates: Vec<GateSpec>,
+    /// The agent that the plan names.
+    pub(crate) agent: Option<String>,
+    /// The role.
+    pub(crate) role: Option<String>,
+    /// The policy.
+    pub(crate) policy: Option<String>,
+}
+
+/// Where jobs are made.
+#[derive(Debug)]
+pub(super) struct Desk<'a> {
+    /// This program.
+    pub(super) program: &'a Path,
+    /// The words.
+    pub(super) prompts: &'a Prompts,
+    /// Where notes are looked for, in order.
+    pub(super) roots: Vec<PathBuf>,
+}
+
+/// Why a run is made for a phase.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Errand<'a> {
+    /// All of it.
+    Whole,
+    /// What an earlier try left.
+    Rest(&'a Handoff),
+    /// One round over what is done.
+    Quality(&'a [String]),
+}
+
+impl Desk<'_> {
+    /// The job of a phase.
+    pub(super) fn job(
+        &self,
+        plan: &Plan,
+        phase: &Phase,
+        run: &str,
+        errand: Errand<'_>,
+    ) -> Result<Job, PromptError> {
+        let open = open_tasks(phase, errand);
+        let words = minijinja::context! {
+            plan => plan.title.as_str(),
+            goal => if plan.phases.len() > 1 { cut_chars(plan.about.trim(), GOAL) } else { String::new() },
+            id => phase.id.as_str(),
+            title => phase.title.as_str(),
+            about => phase.about.trim(),
+            handoff => match errand { Errand::Rest(handoff) => handoff.words(), _ => String::new() },
+            notes => self.notes(phase),
+            tasks => tasks_text(&open, errand),
+            files => bullets(&phase.files),
+            write => bullets(&phase.notes_out),
+            criteria => criteria(plan, phase),
+        };
+        Ok(Job {
+            run: run.to_owned(),
+            text: self.prompts.fill("phase", words)?,
+            source: Some(plan.file(phase.at).to_owned()).filter(|file| !file.is_empty()),
+            open_items: u32::try_from(open.len()).unwrap_or(u32::MAX),
+            gates: gates::of(plan, phase, self.program),
+            agent: phase.agent.clone(),
+            role: phase.role.clone(),
+            policy: phase.policy.clone(),
+        })
+    }
+
+    fn notes(&self, phase: &Phase) -> String {
+        let mut left = NOTES;
+        let mut text = String::new();
+        for path in &phase.notes_in {
+            let found = self.roots.iter().find_map(|root| std::fs::read(root.join(path)).ok());
+            let note = match found {
+                Some(bytes) => cut_chars(String::from_utf8_lossy(&bytes).trim(), NOTE.min(left)),
+                None => "(this file is not there)".to_owned(),
+            };
+            left = left.saturating_sub(note.chars().count());
+            text.push_str(&format!("### {path}\n{note}\n\n"));
+        }
+        text.trim_end().to_owned()
+    }
+}
+
+fn open_tasks<'p>(phase: &'p Phase, errand: Errand<'_>) -> Vec<&'p Task> {
+    let open = phase.tasks.iter().filter(|task| !task.status.is_over());
+    match errand {
+        Errand::Whole => open.collect(),
+        Errand::Rest(handoff) => open.filter(|task| handoff.remains(&task.id)).collect(),
+        Errand::Quality(_) => Vec::new(),
+    }
+}
+
+fn tasks_text(open: &[&Task], errand: Errand<'_>) -> String {
+    match errand {
+        Errand::Quality(issues) => {
+            let found = if issues.is_empty() {
+                String::new()
+            } else {
+                format!("\nWhat was found to be wrong so far:\n{}", bullets(issues))
+            };
+            format!(
+                "The work of this phase is there and its checks pass. Look over what was changed once more, against the \
+                 purpose of the phase and what it is held to, and mend what is wrong. Add nothing new.{found}"
+            )
+        }
+        Errand::Whole | Errand::Rest(_) if open.is_empty() => {
+            "What the phase is for, as said above.".to_owned()
+        }
+        Errand::Whole | Errand::Rest(_) => {
+            open.iter().map(|task| task_text(task)).collect::<String>().trim_end().to_owned()
+        }
+    }
+}
+
+fn task_text(task: &Task) -> String {
+    let title = if task.title.is_empty() { task.id.as_str() } else { task.title.as_str() };
+    let mut text = format!("- [ ] {title} (task {})\n", task.id);
+    let mut add = |words: String| {
+        for line in words.lines() {
+            text.push_str(&format!("  {line}\n"));
+        }
+    };
+    for (name, files) in [("Files", &task.files), ("Read first", &task.read)] {
+        if !files.is_empty() {
+            add(format!("{name}: {}", files.join(", ")));
+        }
+    }
+    add(task.action.clone());
+    for step in &task.steps {
+        add(format!("- [{}] {}", if step.done { "x" } else { " " }, step.text));
+    }
+    if !task.done.is_empty() {
+        add(format!("Accept if: {}", task.done));
+    }
+    text
+}
+
+fn criteria(plan: &Plan, phase: &Phase) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for gate in phase.gates.iter().chain(&plan.gates) {
+        lines.push(match &gate.run {
+            Some(run) => format!("- {}: `{run}`", gate.name),
+            None => format!("- {} (a person decides)", gate.name),
+        });
+    }
+    lines.extend(
+        phase.must_have.truths.iter().chain(&phase.must_have.success).map(|truth| format!("- {truth}")),
+    );
+    for artifact in &phase.must_have.artifacts {
+        let what = [artifact.provides.as_str(), artifact.contains.as_str()];
+        let what: Vec<&str> = what.into_iter().filter(|words| !words.is_empty()).collect();
+        lines.push(format!("- {} is there ({})", artifact.path, what.join("; ")).replace(" ()", ""));
+    }
+    let links = phase.must_have.links.iter();
+    lines.extend(
+        links.map(|link| format!("- {} refers to {} {}", link.from, link.to, link.via).trim_end().to_owned()),
+    );
+    lines.extend(phase.all_criteria().chain(phase.all_verify()).map(criterion));
+    lines.join("\n")
+}
+
+fn criterion(criterion: &Criterion) -> String {
+    let checks: Vec<String> =
+        criterion.checks.iter().map(|check| format!("`{}` gives {}", check.run, check.judge)).collect();
+    match (criterion.text.is_empty(), checks.is_empty()) {
+        (false, false) => format!("- {} ({})", criterion.text, checks.join(", ")),
+        (false, true) => format!("- {}", criterion.text),
+        (true, _) => format!("- {}", checks.join(", ")),
+    }
+}
+
+fn bullets(items: &[String]) -> String {
+    items.iter().map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n")
+}

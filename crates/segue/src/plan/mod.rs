@@ -1,0 +1,83 @@
+//! Runs plans: phases in the order of their needs, each a whole run of its own in a process of its own.
+//!
+//! This level sees exit codes, verdicts, gates, commits and reports, never the contents of files. What it knows is on disk
+//! before anything follows from it, so that it can be taken up wherever it was cut off.
+
+mod board;
+mod child;
+mod disk;
+mod ending;
+mod gates;
+mod handoff;
+mod job;
+mod outcome;
+mod patch;
+mod results;
+mod runner;
+mod sizes;
+mod state;
+mod stored;
+mod voice;
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+pub(crate) use child::{PLAN_MARK, PLAN_PROCESS};
+pub(crate) use disk::Disk;
+pub(crate) use job::Job;
+pub(crate) use results::{junit, step_summary, suites};
+pub(crate) use runner::{Runner, Setting};
+pub(crate) use sizes::known as known_sizes;
+pub(crate) use state::{Kept, Options, Splitting, Standing, State, StateError, all};
+pub(crate) use voice::estimate_words;
+
+use crate::store::Store;
+
+/// A plan that cannot go on.
+#[derive(Debug, Error)]
+pub(crate) enum PlanError {
+    /// What it does cannot be remembered.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The plan is not there any more, or is none.
+    #[error("{plan} cannot be read: {why}; mend it, then `segue resume` goes on")]
+    Plan {
+        /// The file.
+        plan: String,
+        /// Why.
+        why: String,
+    },
+    /// A run's journal cannot be read.
+    #[error(transparent)]
+    History(#[from] crate::history::HistoryError),
+    /// The journal cannot be opened.
+    #[error(transparent)]
+    Journal(#[from] segue_journal::Error),
+    /// The words for a phase.
+    #[error(transparent)]
+    Prompt(#[from] crate::prompt::PromptError),
+    /// The system.
+    #[error("the plan was stopped: {what}: {source}")]
+    System {
+        /// What it was doing.
+        what: &'static str,
+        /// Why it could not.
+        source: std::io::Error,
+    },
+}
+
+/// Where the plans of a work tree are kept.
+pub(crate) fn home(store: &Store) -> PathBuf {
+    store.dir().join("plans")
+}
+
+/// The latest plan of a work tree that was begun from this file, however its name was typed.
+pub(crate) fn latest_of(plans: &Path, file: &Path) -> Option<(PathBuf, State)> {
+    let wanted = file.canonicalize().ok()?;
+    all(plans).into_iter().find_map(|dir| {
+        let state = Kept::look(&dir).ok()?;
+        let its = Path::new(&state.dir).join(&state.plan).canonicalize().ok()?;
+        (its == wanted).then_some((dir, state))
+    })
+}

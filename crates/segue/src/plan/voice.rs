@@ -1,0 +1,79 @@
+//! What a plan says while it runs: lines of the public contract, or words for a person.
+
+use std::io::Write;
+
+use segue_plans::{Estimate, PhaseCost};
+use segue_report::{Line, Outer, Time, Warning, plain, to_json_line};
+
+use crate::clock;
+
+/// How a plan speaks.
+#[derive(Debug, Clone)]
+pub(super) struct Voice {
+    pub(super) json: bool,
+    pub(super) plan: String,
+}
+
+impl Voice {
+    /// A line of the contract, in JSON.
+    pub(super) fn line(&self, seq: u64, event: Outer) {
+        if self.json {
+            put(&to_json_line(&Line { run: self.plan.clone(), seq, at: Time(clock::now()), event }));
+        }
+    }
+
+    /// Words for a person.
+    pub(super) fn say(&self, words: &str) {
+        if !self.json {
+            put(&plain(words));
+        }
+    }
+
+    /// Something that a person should know, as a line of the contract.
+    pub(super) fn warning(code: &str, text: &str) -> Outer {
+        Outer::Warning(Warning { code: code.to_owned(), text: text.to_owned() })
+    }
+}
+
+fn put(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+}
+
+/// An estimate in words, a line for each phase.
+pub(crate) fn estimate_words(estimate: &Estimate) -> Vec<String> {
+    let mut lines: Vec<String> = estimate.phases.iter().flat_map(phase).collect();
+    let share = estimate.percent.map_or_else(String::new, |percent| format!(" ({percent} % of a session)"));
+    lines.push(format!("all that is left: {} tokens{share}", thousands(estimate.tokens)));
+    match estimate.budget {
+        Some(budget) => lines.push(format!("a session may use {} tokens", thousands(budget))),
+        None => lines.push(
+            "what a session may use is not known: give --window, or set window in [agent.NAME]".to_owned(),
+        ),
+    }
+    lines.extend(estimate.warnings.iter().map(|warning| format!("warning: {}", plain(warning))));
+    lines
+}
+
+fn phase(cost: &PhaseCost) -> Vec<String> {
+    let share = match (cost.over, cost.percent) {
+        (true, _) => "done".to_owned(),
+        (false, Some(percent)) => format!("{percent} %"),
+        (false, None) => String::new(),
+    };
+    let title = plain(&cost.title);
+    let mut lines = vec![
+        format!("{:>9}  {share:>6}  {}  {title}", thousands(cost.tokens), cost.id).trim_end().to_owned(),
+    ];
+    for part in &cost.split {
+        let percent = cost.percent.map(|percent| percent * part.tokens / cost.tokens.max(1));
+        let share = percent.map_or_else(String::new, |percent| format!("{percent} %"));
+        let tasks = part.tasks.join(", ");
+        lines.push(format!("{:>9}  {share:>6}    {}: tasks {tasks}", thousands(part.tokens), part.id));
+    }
+    lines
+}
+
+fn thousands(tokens: u64) -> String {
+    if tokens < 1_000 { tokens.to_string() } else { format!("{}k", tokens / 1_000) }
+}
