@@ -29,6 +29,9 @@ pub(super) fn status(at: &Place, run: Option<&str>, all: bool) -> Result<u8, Fai
     let color =
         std::env::var_os("NO_COLOR").is_none() && std::io::IsTerminal::is_terminal(&std::io::stdout());
     out::lines(render(&doc, screen_width(), color));
+    if let Some(line) = super::plan::line_of(at, &row.id) {
+        out::line(&line);
+    }
     if dead {
         out::line("its process is gone: `segue resume` goes on from the last durable fact");
     }

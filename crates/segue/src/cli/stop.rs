@@ -1,16 +1,23 @@
 //! `segue stop`: ask the process that works here to stop, as Ctrl-C would.
 
+use std::path::Path;
+
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::failure::Failure;
 use super::open::Place;
 use super::out;
-use crate::process::lock::Lock;
+use crate::plan;
+use crate::process::lock::{Holder, Lock};
 
 /// Signals the owner of this work tree, once or, for an end at once, twice.
 pub(super) fn stop(at: &Place, run: Option<&str>, now: bool) -> Result<u8, Failure> {
-    let holder = Lock::holder(&at.store().dir()).filter(crate::process::lock::Holder::is_alive);
-    let Some(holder) = holder else {
+    let alive = |dir: &Path| Lock::holder(dir).filter(Holder::is_alive);
+    let at_work = alive(&at.store().dir());
+    // The process of a plan passes it on to its phases, and begins no other.
+    let plan = alive(&plan::home(&at.store()));
+    let meant = plan.filter(|plan| run.is_none_or(|run| plan.run.starts_with(run)) || at_work.is_none());
+    let Some(holder) = meant.or(at_work) else {
         return Err(Failure::usage("no run works here now"));
     };
     if run.is_some_and(|run| !holder.run.starts_with(run)) {

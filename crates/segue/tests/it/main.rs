@@ -38,6 +38,8 @@ mod owner;
 #[cfg(test)]
 mod plan;
 #[cfg(test)]
+mod plan_formats;
+#[cfg(test)]
 mod plan_run;
 #[cfg(test)]
 mod rehearse;

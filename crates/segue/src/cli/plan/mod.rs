@@ -14,6 +14,7 @@ use segue_machine::gauge::parse_tokens;
 use segue_plans::{Budget, KnownGate, NoPlan, Plan};
 
 pub(super) use self::run::{resume, run, wanted, write_results};
+pub(super) use self::status::line_of;
 use super::failure::Failure;
 use super::open::Place;
 use super::out;

@@ -39,6 +39,14 @@ pub(super) fn status(at: &Place, plan: Option<&str>, every: bool) -> Result<u8, 
     Ok(0)
 }
 
+/// A line about the plan that a run belongs to.
+pub(in crate::cli) fn line_of(at: &Place, run: &str) -> Option<String> {
+    let states = all(&home(&at.store())).into_iter().filter_map(|dir| Kept::look(&dir).ok());
+    let state = states.into_iter().find(|state| state.owns(run))?;
+    let (id, _) = state.phases.iter().find(|(_, phase)| phase.run.as_deref() == Some(run))?;
+    Some(format!("phase {id} of plan {} ({}); `segue plan status` says more", state.id, state.status.word()))
+}
+
 fn show_line(at: &Place, state: &State) {
     if at.json {
         let doc =
