@@ -64,15 +64,23 @@ pub(super) fn write(
     go_on: &str,
 ) -> std::io::Result<PathBuf> {
     let told = |id: &str| report.tasks.iter().find(|task| same(&task.id, id));
+    // What the agent says about a task is not so when a check of that task fails.
+    let fails = |id: &str| {
+        let names = [format!("criterion {id}."), format!("verify {id}.")];
+        let of_task = |gate: &segue_machine::GateResult| names.iter().any(|name| gate.gate.starts_with(name));
+        facts.gates.iter().any(|gate| !gate.passed && of_task(gate))
+    };
     let is_done = |id: &str| {
-        told(id).is_some_and(|task| matches!(task.status, TaskOutcome::Completed | TaskOutcome::Skipped))
+        !fails(id)
+            && told(id)
+                .is_some_and(|task| matches!(task.status, TaskOutcome::Completed | TaskOutcome::Skipped))
     };
     let row = |task: &segue_plans::Task| {
         let note = told(&task.id).map_or("", |told| told.note.as_str());
         format!("| {} | {} | {} |\n", cell(&task.id), cell(&task.title), cell(note))
     };
     let (done, left): (Vec<&segue_plans::Task>, Vec<&segue_plans::Task>) =
-        phase.tasks.iter().partition(|task| task.status.is_over() || is_done(&task.id));
+        phase.tasks.iter().partition(|task| (task.status.is_over() && !fails(&task.id)) || is_done(&task.id));
     let table = |tasks: &[&segue_plans::Task]| {
         let rows: String = tasks.iter().map(|task| row(task)).collect();
         format!("| task | what | note |\n|---|---|---|\n{rows}")

@@ -69,3 +69,25 @@ fn p2_what_a_person_edits_counts() {
     let Found::Rest(handoff) = read(dir.path(), &phase()) else { panic!() };
     assert!(handoff.remains("1.2") && !handoff.remains("1.3"));
 }
+
+#[test]
+fn p2_a_task_whose_check_fails_remains_whatever_the_agent_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let report = segue_plans::report::read(
+        r#"{"status": "failed", "summary": "s", "tasks": [{"id": "1.1", "status": "completed"}, {"id": "1.2", "status": "completed"}]}"#,
+    );
+    let gate = |name: &str, passed: bool| segue_machine::GateResult {
+        gate: name.to_owned(),
+        when: segue_machine::GateWhen::After,
+        passed,
+        exit: None,
+        ms: 0,
+        output: None,
+        tail: String::new(),
+    };
+    let gates = vec![gate("criterion 1.2.1: it is there", false), gate("criterion 1.1.1: it is there", true)];
+    let facts = Facts { gates, ..Facts::default() };
+    write(dir.path(), &phase(), &report.unwrap().report, &facts, "red", "segue resume p").unwrap();
+    let Found::Rest(handoff) = read(dir.path(), &phase()) else { panic!() };
+    assert!(!handoff.remains("1.1") && handoff.remains("1.2") && handoff.remains("1.3"));
+}

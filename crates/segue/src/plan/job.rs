@@ -134,6 +134,9 @@ fn tasks_text(open: &[&Task], errand: Errand<'_>) -> String {
                  purpose of the phase and what it is held to, and mend what is wrong. Add nothing new.{found}"
             )
         }
+        Errand::Rest(_) if open.is_empty() => {
+            "Every task is said to be done, and the phase is not: find what fails, as said above, and mend it.".to_owned()
+        }
         Errand::Whole | Errand::Rest(_) if open.is_empty() => {
             "What the phase is for, as said above.".to_owned()
         }

@@ -40,7 +40,11 @@ mod plan;
 #[cfg(test)]
 mod plan_formats;
 #[cfg(test)]
+mod plan_kill;
+#[cfg(test)]
 mod plan_run;
+#[cfg(test)]
+mod plan_split;
 #[cfg(test)]
 mod rehearse;
 #[cfg(test)]
