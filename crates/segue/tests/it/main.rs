@@ -30,6 +30,8 @@ mod kill;
 #[cfg(test)]
 mod kill_more;
 #[cfg(test)]
+mod loops;
+#[cfg(test)]
 mod meter;
 #[cfg(test)]
 mod outer;
@@ -41,6 +43,8 @@ mod plan;
 mod plan_formats;
 #[cfg(test)]
 mod plan_kill;
+#[cfg(test)]
+mod plan_life;
 #[cfg(test)]
 mod plan_run;
 #[cfg(test)]

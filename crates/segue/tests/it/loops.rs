@@ -1,0 +1,74 @@
+//! P8: `segue loop` honours the completion word, the gates and the cap on rounds together.
+
+use segue_rehearsal::script::Script;
+use serde_json::Value;
+
+use crate::plan_run::{roomy, world};
+use crate::support::{Done, World, small};
+
+fn after(done: &Done) -> Vec<Value> {
+    done.of("gate.finished").into_iter().filter(|gate| gate["when"] == "after").collect()
+}
+
+fn looped(world: &World, more: &[&str]) -> Done {
+    let args = ["loop", "TASK.md", "--json"];
+    world.segue(&args.into_iter().chain(more.iter().copied()).collect::<Vec<_>>())
+}
+
+#[test]
+fn p8_the_word_with_green_gates_ends_the_loop() {
+    let world = world(3, roomy());
+    let done = looped(&world, &["--gate", "sh check.sh", "--max-iterations", "4"]);
+    done.exits(0);
+    assert_eq!(done.finished()["verdict"], "verified");
+    assert_eq!(after(&done).len(), 1);
+    assert_eq!(done.of("run.started")[0]["policy"], "loop");
+}
+
+#[test]
+fn p8_the_word_while_gates_are_red_is_no_completion() {
+    let world = world(3, roomy());
+    let done = looped(&world, &["--gate", "test -f never", "--max-iterations", "3"]);
+    done.exits(1);
+    assert_eq!(after(&done).len(), 3, "the cap holds: {}", done.all());
+    assert_eq!(done.finished()["limit"], "gate_rounds");
+}
+
+#[test]
+fn p8_green_gates_without_the_word_are_no_completion() {
+    let quiet =
+        |words: &[&str]| Script { last_words: words.iter().map(|w| (*w).to_owned()).collect(), ..roomy() };
+    let world = world(3, quiet(&["I think so.", "Maybe.", "LOOP_COMPLETE"]));
+    let done = looped(&world, &["--gate", "sh check.sh", "--max-iterations", "5"]);
+    done.exits(0);
+    assert_eq!(after(&done).len(), 3, "{}", done.all());
+    world.script(quiet(&["Never."]));
+    let capped = looped(&world, &["--gate", "sh check.sh", "--max-iterations", "2"]);
+    capped.exits(1);
+    assert!(capped.finished()["reason"].as_str().unwrap().contains("completion word"), "{}", capped.all());
+}
+
+#[test]
+fn p8_rounds_count_over_restarts() {
+    let world = world(8, small());
+    let done = looped(&world, &["--gate", "test -f never", "--max-iterations", "4", "--max-restarts", "5"]);
+    done.exits(1);
+    assert!(done.finished()["sessions"].as_u64().unwrap() > 1, "{}", done.all());
+    assert_eq!(after(&done).len(), 4, "{}", done.all());
+}
+
+#[test]
+fn a_prompt_that_does_not_name_the_word_is_told_it() {
+    let world = world(2, roomy());
+    world.write("PROMPT.md", "# Parts\n\n- [ ] step 1: write it\n- [ ] step 2: write it\n");
+    world.keep_conversations(roomy());
+    let done = world.segue(&["loop", "PROMPT.md", "--json", "--gate", "sh check.sh"]);
+    done.exits(0);
+    assert!(world.prompts()[0][0].contains("say LOOP_COMPLETE"), "{:?}", world.prompts());
+    for args in [
+        &["loop", "PROMPT.md", "--max-iterations", "0"][..],
+        &["loop", "PROMPT.md", "--completion-word", " "][..],
+    ] {
+        world.segue(args).exits(2);
+    }
+}
