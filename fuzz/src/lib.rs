@@ -91,6 +91,7 @@ pub const TARGETS: &[Target] = &[
     bytes("model-server", texts::model_server, seeds::REQUESTS),
     bytes("plans", plans::read, plans::SEEDS),
     bytes("phase-report", plans::report, plans::REPORTS),
+    bytes("handoff", plans::handoff, plans::HANDOFFS),
 ];
 
 /// The decoder of that name.

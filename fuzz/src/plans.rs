@@ -1,7 +1,10 @@
 //! What must hold for every plan and every report of a phase: the same twice, written out and read again the same, bounded.
 
-use segue_plans::report::{self, ENTRIES, PARTS, SUMMARY_CHARS};
-use segue_plans::{Budget, Circumstances, NoFiles, Plan, audit, counts, draw, estimate, read_plan, write};
+use segue_plans::handoff::{self, Around};
+use segue_plans::report::{self, ENTRIES, PARTS, Report, SUMMARY_CHARS};
+use segue_plans::{
+    Budget, Circumstances, NoFiles, Phase, Plan, Task, audit, counts, draw, estimate, read_plan, write,
+};
 
 /// A plan of each shape to begin with.
 pub(crate) const SEEDS: &[&str] = &[
@@ -22,6 +25,11 @@ pub(crate) const SEEDS: &[&str] = &[
 pub(crate) const REPORTS: &[&str] = &[
     "Done.\n```json\n{\"status\": \"split_request\", \"summary\": \"x\", \"split_details\": {\"reason\": \"y\", \"recommended_sub_phases\": [{\"id\": \"1a\", \"tasks\": [1]}]}}\n```",
     "{\"status\": \"failed\", \"tasks_completed\": [1, \"2\"], \"issues\": [{\"message\": \"z\"},], \"recommendation\": \"halt\",}",
+];
+
+/// Hand-overs to begin with.
+pub(crate) const HANDOFFS: &[&str] = &[
+    "# Handoff\n\n- Phase: 6D x\n- Reason: y\n\n## Tasks Completed\n| task | what |\n|---|---|\n| 1 | a |\n\n## Tasks Remaining\n| task | what |\n|---|---|\n| 2.1 | b |\n| 3a | c |\n\n## Partial Progress\nz\n",
 ];
 
 /// A plan is read the same way twice, and is the same when it was written out.
@@ -57,6 +65,25 @@ fn checked(plan: &Plan) {
     for phase in estimate(plan, budget, &[], &NoFiles).phases {
         let parts: usize = phase.split.iter().map(|part| part.tasks.len()).sum();
         assert!(phase.split.is_empty() || parts == phase.tasks.len(), "a split has every task once");
+    }
+}
+
+/// A hand-over names tasks of its phase and no others, and is read the same when it was written out.
+pub(crate) fn handoff(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let task =
+        |id: &str| Task { id: id.to_owned(), title: text.chars().take(40).collect(), ..Task::default() };
+    let phase = Phase { tasks: ["1", "2.1", "3a"].map(task).into(), ..Phase::new("6D") };
+    match handoff::read(&text, &phase) {
+        Ok(handoff) => assert!(handoff.words().chars().count() < 4_000 + text.len()),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+    let report =
+        report::read(&text).map_or_else(|_| Report::derived(&report::Facts::default()), |read| read.report);
+    let around = Around { reason: &text, last_commit: &text, ..Around::default() };
+    let written = handoff::write(&phase, &report, &around);
+    if let Err(error) = handoff::read(&written, &phase) {
+        panic!("{error}\n{written}");
     }
 }
 

@@ -11,6 +11,7 @@ mod estimate;
 mod expect;
 mod formats;
 pub mod graph;
+pub mod handoff;
 pub mod ids;
 mod judge;
 mod model;

@@ -19,6 +19,7 @@ impl Run {
         }
         let none = self.view.spec.as_ref().is_none_or(|s| s.gates.is_empty());
         self.view.phase = Phase::Gating;
+        self.count_idle_round();
         if let Some(outcome) = self.gave_up() {
             return self.save(outcome, out);
         }
@@ -114,6 +115,9 @@ impl Run {
             let outcome = Outcome::new(Verdict::Failed, reason)
                 .because_of(Limit::GateRounds)
                 .advise("look at the gate's output with `segue show --gates`");
+            return self.save(outcome, out);
+        }
+        if let Some(outcome) = self.stuck(out) {
             return self.save(outcome, out);
         }
         if self.can_follow_up() && !self.must_replace() {

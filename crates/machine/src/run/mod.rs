@@ -137,6 +137,8 @@ pub struct Run {
     near: BTreeSet<Limit>,
     /// The agent was told that its report is missing.
     report_asked: bool,
+    /// Rounds in a row in which no tool was run.
+    idle_rounds: u32,
 }
 
 #[derive(Debug, Clone, Default)]

@@ -3,7 +3,7 @@
 //! Only the status of a report is looked at here; what else it says is for whoever asked for it.
 
 use super::Run;
-use crate::{Effect, GateResult, GateWhen, Outcome, Prompt, Verdict};
+use crate::{Effect, GateResult, GateWhen, Limit, Outcome, Prompt, Verdict};
 
 /// What a report says came of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +66,27 @@ impl Run {
             out,
         );
         true
+    }
+
+    /// A round of a loop begins to be judged: was anything done in it?
+    pub(super) fn count_idle_round(&mut self) {
+        let first = self.view.round == 0;
+        self.idle_rounds = if first || self.view.gates_stale { 0 } else { self.idle_rounds + 1 };
+    }
+
+    /// The end of a loop whose agent does nothing, round after round.
+    pub(super) fn stuck(&mut self, out: &mut Vec<Effect>) -> Option<Outcome> {
+        let loops = self.view.spec.as_ref().is_some_and(|spec| spec.last_words.word.is_some());
+        let most = self.limits().max_handoffs_without_progress;
+        if !loops || most == 0 || self.idle_rounds < most {
+            return None;
+        }
+        self.limit_reached(Limit::NoProgress, &most.to_string(), out);
+        let outcome =
+            Outcome::new(Verdict::Stopped, format!("{most} rounds in a row in which nothing was done"));
+        Some(outcome.because_of(Limit::NoProgress).advise(
+            "look at what the gates say with `segue show --gates`, mend what blocks the agent, then `segue resume`",
+        ))
     }
 
     fn reported(&self) -> Option<Status> {

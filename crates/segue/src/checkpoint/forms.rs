@@ -11,6 +11,7 @@ use segue_machine::checkpoint::{cut_chars, cut_list};
 
 use super::document::Document;
 use super::inside::{OutsideError, inside};
+use super::looped;
 use super::markdown::{done, failed, left};
 use super::stored::write_whole;
 use crate::config::Forms;
@@ -42,6 +43,11 @@ impl Forms {
                 .map_err(io::Error::other)
                 .and_then(|path| write_new(&path, short(document).as_bytes()));
             troubles.extend(written.err().map(|error| format!("{path} could not be written: {error}")));
+        }
+        if document.policy == "loop" {
+            let written = looped::write(workdir, document);
+            troubles
+                .extend(written.err().map(|error| format!("{} could not be written: {error}", looped::DIR)));
         }
         if let Some(dir) = &self.project_dir {
             let written = self.write_project(workdir, dir, document);
@@ -156,21 +162,21 @@ fn file_word(name: &str, otherwise: &str) -> String {
     if parts.is_empty() { otherwise.to_owned() } else { parts.join("-") }
 }
 
-fn bullets(items: &[String]) -> String {
+pub(super) fn bullets(items: &[String]) -> String {
     if items.is_empty() {
         return "- none\n".to_owned();
     }
     items.iter().map(|item| format!("- {}\n", item.replace('\n', " "))).collect()
 }
 
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(dir) = path.parent() {
         std::fs::create_dir_all(dir)?;
     }
     write_whole(path, bytes)
 }
 
-fn append(path: &Path, head: &str, section: &str) -> io::Result<()> {
+pub(super) fn append(path: &Path, head: &str, section: &str) -> io::Result<()> {
     if let Some(dir) = path.parent() {
         std::fs::create_dir_all(dir)?;
     }

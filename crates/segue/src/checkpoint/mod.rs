@@ -11,6 +11,7 @@ mod gather;
 mod ground;
 mod handoff_file;
 mod inside;
+mod looped;
 mod markdown;
 mod prune;
 mod stored;

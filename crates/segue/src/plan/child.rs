@@ -6,12 +6,11 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::Command;
 
 use super::job::Job;
-use crate::process::signal_group;
 
 /// The environment variable that marks every process of a plan.
 pub(crate) const PLAN_MARK: &str = "SEGUE_PLAN";
@@ -100,7 +99,9 @@ impl Child {
 
 /// Tells a phase to stop, as Ctrl-C would.
 pub(super) fn interrupt(pid: u32) {
-    signal_group(pid, Signal::INT);
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        let _ = kill_process(pid, Signal::INT);
+    }
 }
 
 fn pass_on(line: &[u8]) {

@@ -181,7 +181,9 @@ impl Runner {
         Ok(true)
     }
 
-    fn split(&mut self, phase: &Phase, parts: Vec<Part>, why: &str) -> Result<(), PlanError> {
+    fn split(&mut self, phase: &Phase, mut parts: Vec<Part>, why: &str) -> Result<(), PlanError> {
+        let redactor = &self.set.redactor;
+        parts.iter_mut().for_each(|part| part.title = redactor.text(&part.title).text.into_owned());
         let count = parts.len();
         let how =
             if self.set.policy == "observe" { ", launching in parallel..." } else { ", one after the other" };
@@ -210,8 +212,14 @@ impl Runner {
         let dir = self.kept.phase_dir(&phase.id);
         let go_on = format!("segue resume {}", self.kept.state().id);
         let none = Facts::default();
-        let written =
-            handoff::write(&dir, phase, &settled.report, facts.unwrap_or(&none), &settled.why, &go_on);
+        let left = handoff::Left {
+            phase,
+            report: &settled.report,
+            facts: facts.unwrap_or(&none),
+            reason: &settled.why,
+            go_on: &go_on,
+        };
+        let written = handoff::write(&dir, &left, &self.set.redactor);
         match written {
             Ok(path) => self.voice.say(&format!("segue: wrote {}", self.set.store.shown(&path))),
             Err(error) => self.warn("handoff", &format!("HANDOFF.md could not be written: {error}"))?,
@@ -390,6 +398,9 @@ impl Runner {
             }
         }
         self.kept.change(|state| state.status = standing)?;
+        if standing == Standing::Completed {
+            self.kept.forget_flags();
+        }
         let (finished, words) = self.last_words(&board, standing);
         self.tell(Outer::RunFinished(finished))?;
         self.voice.say(&format!("\n{words}"));

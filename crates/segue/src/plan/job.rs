@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use segue_machine::GateSpec;
 use segue_machine::checkpoint::cut_chars;
+use segue_plans::handoff::Handoff;
 use segue_plans::{Criterion, Phase, Plan, Task};
 use serde::{Deserialize, Serialize};
 
 use super::gates;
-use super::handoff::Handoff;
 use crate::prompt::{PromptError, Prompts};
 
 /// The most that is given of one note, and of all of them, in characters.

@@ -81,7 +81,7 @@ pub(crate) struct Runner {
 impl Runner {
     /// A runner for a plan whose state is kept there.
     pub(crate) fn new(set: Setting, kept: Kept) -> Result<Self, PlanError> {
-        let voice = Voice { json: set.json, plan: kept.state().id.clone() };
+        let voice = Voice { json: set.json, plan: kept.state().id.clone(), redactor: set.redactor.clone() };
         let (running, at_work, lost, told) = Default::default();
         let plan = Plan::default();
         let mut runner =
@@ -137,7 +137,7 @@ impl Runner {
         let disk = self.disk();
         let history = sizes::known(self.set.store.workdir());
         let estimate = estimate(&self.plan, self.set.budget, &history, &disk);
-        super::estimate_words(&estimate).iter().for_each(|line| self.voice.say(line));
+        self.voice.show(&super::estimate_words(&estimate));
         if self.voice.json {
             for warning in &estimate.warnings {
                 self.tell(Voice::warning("estimate", warning))?;
@@ -288,7 +288,7 @@ impl Runner {
             dir: self.set.dir.clone(),
             plan: state.id.clone(),
             json: self.set.json,
-            flags: state.options.flags.clone(),
+            flags: self.kept.flags(),
         };
         let child = Child::start(&how, what)
             .map_err(|source| PlanError::System { what: "a phase could not be started", source })?;

@@ -20,6 +20,9 @@ use super::patch;
 use crate::checkpoint::write_whole;
 use crate::clock;
 
+/// The flags of its phases' runs.
+const FLAGS: &str = "flags.json";
+
 /// A plan's state that cannot be used.
 #[derive(Debug, Error)]
 pub(crate) enum StateError {
@@ -77,9 +80,6 @@ impl Standing {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Options {
-    /// The flags of its phases' runs.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) flags: Vec<String>,
     /// One more round over each phase whose gates are green.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) quality: bool,
@@ -312,6 +312,30 @@ impl Kept {
         append().map_err(failed)?;
         (self.value, self.state, self.seq) = (value, state, self.seq + 1);
         self.show()
+    }
+
+    /// The flags that its phases are run with: a gate among them may hold a secret, so only their owner can read them.
+    pub(crate) fn flags(&self) -> Vec<String> {
+        let bytes = std::fs::read(self.dir.join(FLAGS)).unwrap_or_default();
+        serde_json::from_slice(&bytes).unwrap_or_default()
+    }
+
+    /// Keeps the flags for as long as the plan can go on.
+    pub(crate) fn keep_flags(&self, flags: &[String]) -> Result<(), StateError> {
+        use std::os::unix::fs::OpenOptionsExt;
+        let path = self.dir.join(FLAGS);
+        let write = || {
+            let mut file =
+                OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&path)?;
+            file.write_all(&serde_json::to_vec(flags)?)?;
+            file.sync_all()
+        };
+        write().map_err(|source| StateError::File { path: path.clone(), source })
+    }
+
+    /// The plan is completed: nothing of them is needed any more.
+    pub(crate) fn forget_flags(&self) {
+        let _ = std::fs::remove_file(self.dir.join(FLAGS));
     }
 
     fn changes(&self) -> PathBuf {

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use segue_plans::{Estimate, PhaseCost};
+use segue_redact::Redactor;
 use segue_report::{Line, Outer, Time, Warning, plain, to_json_line};
 
 use crate::clock;
@@ -12,20 +13,33 @@ use crate::clock;
 pub(super) struct Voice {
     pub(super) json: bool,
     pub(super) plan: String,
+    /// What takes secrets out of it.
+    pub(super) redactor: Redactor,
 }
 
 impl Voice {
     /// A line of the contract, in JSON.
     pub(super) fn line(&self, seq: u64, event: Outer) {
         if self.json {
-            put(&to_json_line(&Line { run: self.plan.clone(), seq, at: Time(clock::now()), event }));
+            let line = to_json_line(&Line { run: self.plan.clone(), seq, at: Time(clock::now()), event });
+            put(&self.redactor.text(&line).text);
         }
     }
 
     /// Words for a person.
     pub(super) fn say(&self, words: &str) {
         if !self.json {
-            put(&plain(words));
+            if words.starts_with('\n') {
+                put("");
+            }
+            put(&plain(&self.redactor.text(words).text));
+        }
+    }
+
+    /// Lines that are laid out already.
+    pub(super) fn show(&self, lines: &[String]) {
+        if !self.json {
+            lines.iter().for_each(|line| put(&self.redactor.text(line).text));
         }
     }
 

@@ -72,3 +72,30 @@ fn a_prompt_that_does_not_name_the_word_is_told_it() {
         world.segue(args).exits(2);
     }
 }
+
+#[test]
+fn a_loop_whose_agent_does_nothing_any_more_is_stuck() {
+    let world = world(3, roomy());
+    let done = looped(&world, &["--gate", "test -f never", "--max-iterations", "20"]);
+    done.exits(4);
+    assert_eq!(done.finished()["limit"], "no_progress", "{}", done.all());
+    assert_eq!(after(&done).len(), 4, "one round of work, and three in which nothing was done");
+}
+
+#[test]
+fn a_loop_leaves_progress_errors_and_an_archive_for_each_restart() {
+    let world = world(8, small());
+    let done = looped(&world, &["--gate", "sh check.sh", "--max-restarts", "5"]);
+    done.exits(0);
+    let restarts = done.of("handoff.decided").len();
+    assert!(restarts > 0, "{}", done.all());
+    let archived = std::fs::read_dir(world.repo().join(".segue/loop/archive")).unwrap().count();
+    assert_eq!(archived, restarts);
+    let progress = world.read(".segue/loop/progress.md");
+    assert_eq!(progress.matches("### Done").count(), restarts, "{progress}");
+    assert!(
+        world.read(".segue/loop/error-summary.md").contains("gate"),
+        "{}",
+        world.read(".segue/loop/error-summary.md")
+    );
+}

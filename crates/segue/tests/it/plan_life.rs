@@ -271,3 +271,35 @@ fn p6_what_is_no_plan_is_not_run_as_one() {
     }
     assert!(world.steps().sessions().is_empty());
 }
+
+#[test]
+fn c8_a_secret_in_a_plan_or_its_flags_is_only_where_its_owner_can_read_it() {
+    let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    let world = world(2, lies_about(2));
+    let plan = native(&[("1", &[], &[1, 2])]).replace("Part of it", &format!("Part {secret}"));
+    world
+        .write("segue.plan.toml", &plan.replace("title = \"Parts\"", &format!("title = \"Parts {secret}\"")));
+    let gate = format!("test -n {secret}");
+    let done = world.segue(&["run", "segue.plan.toml", "--gate", &gate, "--json"]);
+    done.exits(1);
+    assert!(!done.all().contains(secret), "{}", done.all());
+    let found =
+        std::process::Command::new("grep").args(["-rl", secret, ".segue"]).current_dir(world.repo()).output();
+    let found = String::from_utf8_lossy(&found.unwrap().stdout).into_owned();
+    for file in found.lines() {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(world.repo().join(file)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{file} can be read by others");
+        assert!(file.ends_with("private.json") || file.ends_with("flags.json"), "{file}");
+    }
+    assert!(found.contains("flags.json"), "{found}");
+    world.script(roomy());
+    world.segue(&["resume"]).exits(0);
+    assert!(
+        !world.repo().join(".segue").read_dir().unwrap().any(|entry| entry
+            .unwrap()
+            .path()
+            .join("flags.json")
+            .exists())
+    );
+}

@@ -79,6 +79,11 @@ fn phases_run_in_the_order_of_their_needs_each_as_a_run_of_its_own() {
         (1..=own.len() as u64).collect::<Vec<_>>(),
         "the plan's own lines are numbered without gaps"
     );
+    let validator = jsonschema::validator_for(&segue_report::schema()).unwrap();
+    for line in &lines {
+        let errors: Vec<String> = validator.iter_errors(line).map(|e| e.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}\n{line}");
+    }
     let finished = lines.last().unwrap();
     assert_eq!((finished["run"].as_str(), finished["verdict"].as_str()), (Some(plan), Some("verified")));
     assert_eq!(finished["sessions"], 3);

@@ -132,3 +132,17 @@ fn a_window_that_fills_up_again_and_again_is_too_large_and_is_split() {
     assert_eq!((phases[0].as_str(), phases[1].as_str()), ("1", "1a"), "{}", done.all());
     assert!(world.steps().lost(6).is_empty());
 }
+
+#[test]
+fn many_issues_in_a_full_window_lead_to_a_proposal_to_split() {
+    let say = json!({
+        "status": "failed", "recommendation": "debug", "summary": "stuck", "failure": "test_failure",
+        "issues": ["one", "two", "three", "four"],
+    });
+    let replies = vec![Reply { when: "# Phase 1".to_owned(), say: say.to_string() }];
+    let world = world(4, Script { window: 30_000, system_tokens: 20_000, replies, ..roomy() });
+    world.write("segue.plan.toml", &native(&[("1", &[], &[1, 2, 3, 4])]));
+    let done = world.segue(&["run", "segue.plan.toml", "--json"]);
+    done.exits(1);
+    assert!(done.warnings("split_proposed")[0].contains("1a (tasks 1, 2)"), "{}", done.all());
+}

@@ -97,20 +97,19 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
     let (dir, old) = choose_state(&plans, before, args, &plan)?;
     let id = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let _lock = Lock::take(&plans, &id)?;
-    let options =
-        Options { flags: args.settings.words(), quality: args.plan.quality, split: args.plan.split };
+    let options = Options { quality: args.plan.quality, split: args.plan.split };
     let kept = if old {
         take_over(&store, &id)?;
         let mut kept = Kept::open(&dir)?;
         kept.change(|state| {
             let split = options.split.or(state.options.split);
-            let flags = if options.flags.is_empty() { state.options.flags.clone() } else { options.flags };
-            state.options = Options { flags, quality: options.quality || state.options.quality, split };
+            state.options = Options { quality: options.quality || state.options.quality, split };
             try_again(state, args.plan.phase.as_deref(), args.plan.force);
         })?;
         kept
     } else {
-        let (dir_typed, title) = (at.dir.display().to_string(), plan.title.clone());
+        let (dir_typed, title) =
+            (at.dir.display().to_string(), open::redactor(&settings)?.text(&plan.title).text.into_owned());
         let began = Some(Time(clock::now()));
         let state = State {
             version: State::VERSION,
@@ -124,6 +123,10 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
         };
         Kept::begin(&dir, state)?
     };
+    let words = args.settings.words();
+    if !old || !words.is_empty() {
+        kept.keep_flags(&words)?;
+    }
     warn(&settings);
     let only = args.plan.phase.clone();
     let setting = setting(
@@ -217,7 +220,7 @@ pub(in crate::cli) fn resume(at: &Place, args: &Resume) -> Result<Option<u8>, Fa
         try_again(state, None, false);
     })?;
     let there = Place { dir: PathBuf::from(&kept.state().dir), json: at.json };
-    let flags = flags_of(&kept.state().options.flags)?;
+    let flags = flags_of(&kept.flags())?;
     let (settings, known) = (there.settings(&flags)?, Known::new(&there, &flags, None)?);
     let take = Take { words: args.words(), only: None, force: false };
     let setting = setting(&there, store, &settings, known, take)?;

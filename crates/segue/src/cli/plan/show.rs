@@ -9,7 +9,7 @@ use crate::driver::screen_width;
 
 /// Draws a plan.
 pub(super) fn show(at: &Place, one: &One) -> Result<u8, Failure> {
-    let plan = read(at, one)?.map_err(|error| refused(&error))?;
+    let mut plan = read(at, one)?.map_err(|error| refused(&error))?;
     if at.json {
         let phases = phases(&plan);
         out::line(
@@ -25,7 +25,12 @@ pub(super) fn show(at: &Place, one: &One) -> Result<u8, Failure> {
     if !plan.title.is_empty() {
         out::line(&segue_report::plain(&plan.title));
     }
-    out::lines(draw(&plan, width).iter().map(|line| segue_report::plain(line)));
+    for phase in &mut plan.phases {
+        phase.id = segue_report::plain(&phase.id);
+        phase.title = segue_report::plain(&phase.title);
+        phase.needs.iter_mut().for_each(|need| *need = segue_report::plain(need));
+    }
+    out::lines(draw(&plan, width));
     Ok(0)
 }
 

@@ -1,0 +1,179 @@
+//! `HANDOFF.md` of a phase: what is done, what is left, and how to go on, for a person and for the next try.
+//!
+//! It may be edited: what stands in the table of remaining tasks is what the next try is given. One that cannot be
+//! understood is never guessed at.
+
+use thiserror::Error;
+
+use crate::ids::same;
+use crate::model::{Phase, Task};
+use crate::report::{Report, TaskOutcome};
+
+/// How much of what an agent says is kept, in characters.
+const PARTIAL: usize = 3_000;
+
+/// How many files are named.
+const FILES: usize = 50;
+
+/// What an earlier try left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Handoff {
+    remaining: Vec<String>,
+    done: Vec<String>,
+    partial: String,
+}
+
+/// A text that is no hand-over of a phase.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum BadHandoff {
+    /// It does not say what it is about.
+    #[error("it names no phase")]
+    NoPhase,
+    /// It is about something else.
+    #[error("it is about phase {0}")]
+    OtherPhase(String),
+    /// A table is missing.
+    #[error("it has no table of {0} tasks")]
+    NoTable(&'static str),
+    /// A task that the phase does not have.
+    #[error("the phase has no task {0}")]
+    UnknownTask(String),
+    /// It is cut off, or somebody deleted too much.
+    #[error("no task remains, and not all of them are done")]
+    NothingLeft,
+}
+
+/// What a hand-over tells beside the report.
+#[derive(Debug, Clone, Default)]
+pub struct Around<'a> {
+    /// Why there is one.
+    pub reason: &'a str,
+    /// When, as text.
+    pub time: &'a str,
+    /// The last commit.
+    pub last_commit: &'a str,
+    /// Files that were changed.
+    pub files: &'a [String],
+    /// Tasks that a check says are not done, whatever the agent says.
+    pub failing: &'a [String],
+    /// The command that goes on.
+    pub go_on: &'a str,
+}
+
+impl Handoff {
+    /// Whether a task is still to be done.
+    pub fn remains(&self, task: &str) -> bool {
+        self.remaining.iter().any(|id| same(id, task))
+    }
+
+    /// What the next agent is told.
+    pub fn words(&self) -> String {
+        let done = if self.done.is_empty() { "none".to_owned() } else { self.done.join(", ") };
+        format!("Tasks that are done and must not be done again: {done}\n\n{}", self.partial)
+            .trim_end()
+            .to_owned()
+    }
+}
+
+/// The text of a hand-over.
+pub fn write(phase: &Phase, report: &Report, around: &Around<'_>) -> String {
+    let told = |id: &str| report.tasks.iter().find(|task| same(&task.id, id));
+    let fails = |id: &str| around.failing.iter().any(|failing| same(failing, id));
+    let is_done = |task: &&Task| {
+        let said = told(&task.id)
+            .is_some_and(|told| matches!(told.status, TaskOutcome::Completed | TaskOutcome::Skipped));
+        !fails(&task.id) && (said || task.status.is_over())
+    };
+    let row = |task: &&Task| {
+        let note = told(&task.id).map_or("", |told| told.note.as_str());
+        format!("| {} | {} | {} |\n", cell(&task.id), cell(&task.title), cell(note))
+    };
+    let (done, left): (Vec<&Task>, Vec<&Task>) = phase.tasks.iter().partition(is_done);
+    let table = |tasks: &[&Task]| {
+        format!("| task | what | note |\n|---|---|---|\n{}", tasks.iter().map(row).collect::<String>())
+    };
+    let issues: String = report.issues.iter().map(|issue| format!("- {}\n", line(issue))).collect();
+    let more = around.files.len().saturating_sub(FILES);
+    let more = if more > 0 { format!("- and {more} more\n") } else { String::new() };
+    let files: String = around.files.iter().take(FILES).map(|file| format!("- {}\n", line(file))).collect();
+    format!(
+        "# Handoff\n\n- Phase: {} {}\n- Reason: {}\n- Time: {}\n- Last commit: {}\n\n## Tasks Completed\n{}\n\
+         ## Tasks Remaining\n{}\n## Files Modified\n{files}{more}\n## Partial Progress\n{}\n{issues}\n## Continue\n```\n{}\n```\n",
+        line(&phase.id),
+        line(&phase.title),
+        line(around.reason),
+        around.time,
+        line(around.last_commit),
+        table(&done),
+        table(&left),
+        quiet(&report.summary),
+        around.go_on,
+    )
+}
+
+/// Reads the hand-over of a phase.
+///
+/// # Errors
+/// It is no hand-over of this phase.
+pub fn read(text: &str, phase: &Phase) -> Result<Handoff, BadHandoff> {
+    let text = text.replace("\r\n", "\n");
+    let named =
+        text.lines().find_map(|line| line.trim().strip_prefix("- Phase:")).ok_or(BadHandoff::NoPhase)?;
+    let named = named.trim();
+    let id = line(&phase.id);
+    let is_it = named == id || named.strip_prefix(&id).is_some_and(|rest| rest.starts_with(' '));
+    let first = named.split_whitespace().next().ok_or(BadHandoff::NoPhase)?;
+    if !is_it && !same(first, &phase.id) {
+        return Err(BadHandoff::OtherPhase(first.to_owned()));
+    }
+    let remaining = table(&text, "Tasks Remaining").ok_or(BadHandoff::NoTable("remaining"))?;
+    let done = table(&text, "Tasks Completed").ok_or(BadHandoff::NoTable("completed"))?;
+    let known =
+        |id: &String| phase.tasks.iter().any(|task| cell(&task.id).trim() == id || same(&task.id, id));
+    if let Some(strange) = remaining.iter().chain(&done).find(|id| !known(id)) {
+        return Err(BadHandoff::UnknownTask(strange.clone()));
+    }
+    if remaining.is_empty() && done.len() < phase.tasks.len() {
+        return Err(BadHandoff::NothingLeft);
+    }
+    let partial = section(&text, "Partial Progress").unwrap_or_default();
+    Ok(Handoff { remaining, done, partial: cut(partial.trim()) })
+}
+
+fn section<'t>(text: &'t str, title: &str) -> Option<&'t str> {
+    let head = format!("## {title}\n");
+    let from = text.find(&head)? + head.len();
+    let rest = &text[from..];
+    Some(rest.find("\n## ").map_or(rest, |end| &rest[..=end]))
+}
+
+// The first cells of a table, without its head.
+fn table(text: &str, title: &str) -> Option<Vec<String>> {
+    let body = section(text, title)?;
+    let mut rows = body.lines().map(str::trim).filter(|line| line.starts_with('|'));
+    rows.next()?;
+    let first = |row: &str| row.trim_matches('|').split('|').next().map(|id| id.trim().to_owned());
+    let is_rule = |id: &String| id.chars().all(|c| "-: ".contains(c));
+    Some(rows.filter_map(first).filter(|id| !id.is_empty() && !is_rule(id)).collect())
+}
+
+fn cell(text: &str) -> String {
+    line(text).replace('|', "\\")
+}
+
+fn line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ").trim().to_owned()
+}
+
+// A heading in what an agent says would end its section.
+fn quiet(text: &str) -> String {
+    cut(text.trim()).replace("\n#", "\n #").trim_start_matches('#').to_owned()
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(PARTIAL).collect()
+}
+
+#[cfg(test)]
+#[path = "handoff_tests.rs"]
+mod tests;
