@@ -36,7 +36,13 @@ impl Board {
             known.unwrap_or(match phase.status {
                 Status::Completed | Status::Skipped if !force => phase.status,
                 // Somebody began it elsewhere, or says so: that is no reason to leave it out.
-                _ => Status::Pending,
+                Status::Completed
+                | Status::Skipped
+                | Status::Pending
+                | Status::InProgress
+                | Status::Failed
+                | Status::Blocked
+                | Status::NeedsPerson => Status::Pending,
             })
         };
         let statuses = plan.phases.iter().map(|phase| (phase.id.clone(), status(phase))).collect();

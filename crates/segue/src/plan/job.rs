@@ -77,7 +77,7 @@ impl Desk<'_> {
             id => phase.id.as_str(),
             title => phase.title.as_str(),
             about => phase.about.trim(),
-            handoff => match errand { Errand::Rest(handoff) => handoff.words(), _ => String::new() },
+            handoff => match errand { Errand::Rest(handoff) => handoff.words(), Errand::Whole | Errand::Quality(_) => String::new() },
             notes => self.notes(phase),
             tasks => tasks_text(&open, errand),
             files => bullets(&phase.files),

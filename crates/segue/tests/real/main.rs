@@ -25,6 +25,8 @@ mod jump;
 #[cfg(test)]
 mod permissions;
 #[cfg(test)]
+mod plans;
+#[cfg(test)]
 mod rehearse;
 #[cfg(test)]
 mod rivals;

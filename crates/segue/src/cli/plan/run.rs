@@ -149,7 +149,7 @@ fn choose_state(
     let flags = &args.plan;
     if let Some(only) = &flags.phase
         && plan.phase(only).is_none()
-        && !before.as_ref().is_some_and(|(_, state)| state.phase(only).is_some())
+        && before.as_ref().is_none_or(|(_, state)| state.phase(only).is_none())
     {
         let ids: Vec<&str> = plan.phases.iter().map(|phase| phase.id.as_str()).collect();
         return Err(Failure::usage(format!("the plan has no phase {only}; it has {}", ids.join(", "))));
@@ -243,10 +243,8 @@ fn flags_of(words: &[String]) -> Result<Flags, Failure> {
     let typed = ["segue", "run", "-"].into_iter().map(str::to_owned).chain(words.iter().cloned());
     let args =
         super::super::args::Args::try_parse_from(typed).map_err(|error| Failure::usage(error.to_string()))?;
-    match args.command {
-        super::super::args::Command::Run(run) => Ok(run.settings.flags()),
-        _ => Ok(Flags::default()),
-    }
+    let super::super::args::Command::Run(run) = args.command else { return Ok(Flags::default()) };
+    Ok(run.settings.flags())
 }
 
 fn meant(at: &Place, typed: Option<&str>) -> Result<Option<PathBuf>, Failure> {

@@ -31,7 +31,7 @@ pub(super) fn status(at: &Place, plan: Option<&str>, every: bool) -> Result<u8, 
         let status = serde_json::to_value(phase.status).unwrap_or_default();
         let run = phase.run.as_deref().unwrap_or("");
         let why = segue_report::plain(&phase.why);
-        out::line(&format!("  {id:<6} {:<12} {run}  {why}", status.as_str().unwrap_or_default()).trim_end());
+        out::line(format!("  {id:<6} {:<12} {run}  {why}", status.as_str().unwrap_or_default()).trim_end());
     }
     if state.status == crate::plan::Standing::Running && !at_work {
         out::line("its process is gone: `segue resume` goes on");
