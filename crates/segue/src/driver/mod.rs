@@ -299,6 +299,6 @@ fn listen(kind: SignalKind) -> Result<Signal, DriverError> {
 }
 
 /// Dies as `kill -9` would have it: for tests of what survives that.
-fn die() {
+pub(crate) fn die() {
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
 }

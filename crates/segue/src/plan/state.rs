@@ -311,6 +311,10 @@ impl Kept {
         };
         append().map_err(failed)?;
         (self.value, self.state, self.seq) = (value, state, self.seq + 1);
+        let crash = std::env::var("SEGUE_CRASH_PLAN_AFTER").ok().and_then(|n| n.parse().ok());
+        if crash == Some(self.seq) {
+            crate::driver::die();
+        }
         self.show()
     }
 
