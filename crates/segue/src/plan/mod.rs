@@ -5,12 +5,15 @@
 
 mod board;
 mod child;
+mod closing;
 mod disk;
 mod ending;
 mod gates;
 mod handoff;
 mod job;
+mod kept;
 mod outcome;
+mod parts;
 mod patch;
 mod results;
 mod runner;
@@ -26,10 +29,11 @@ use thiserror::Error;
 pub(crate) use child::{PLAN_MARK, PLAN_PROCESS};
 pub(crate) use disk::Disk;
 pub(crate) use job::Job;
+pub(crate) use kept::{Kept, StateError, all};
 pub(crate) use results::{junit, step_summary, suites};
 pub(crate) use runner::{Runner, Setting};
 pub(crate) use sizes::known as known_sizes;
-pub(crate) use state::{Kept, Options, Splitting, Standing, State, StateError, all};
+pub(crate) use state::{Options, Splitting, Standing, State};
 pub(crate) use voice::estimate_words;
 
 use crate::store::Store;

@@ -201,7 +201,9 @@ fn end_of(outcome: &Outcome, facts: &Facts) -> End {
         Verdict::Stopped => match outcome.limit {
             None if asked => End::Split,
             Some(Limit::Futile | Limit::MaxRestarts) => End::TooLarge,
-            Some(Limit::NoProgress | Limit::GateRounds | Limit::SameError | Limit::Oscillation) => End::Failed,
+            Some(Limit::NoProgress | Limit::GateRounds | Limit::SameError | Limit::Oscillation) => {
+                End::Failed
+            }
             Some(
                 Limit::Deadline
                 | Limit::Cost

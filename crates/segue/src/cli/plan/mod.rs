@@ -3,6 +3,8 @@
 mod accept;
 mod check;
 mod estimate;
+mod results;
+mod resume;
 mod run;
 mod show;
 mod status;
@@ -13,7 +15,9 @@ use clap::{Args, Subcommand};
 use segue_machine::gauge::parse_tokens;
 use segue_plans::{Budget, KnownGate, NoPlan, Plan};
 
-pub(super) use self::run::{resume, run, wanted, write_results};
+pub(super) use self::results::write_results;
+pub(super) use self::resume::resume;
+pub(super) use self::run::{run, wanted};
 pub(super) use self::status::line_of;
 use super::failure::Failure;
 use super::open::Place;

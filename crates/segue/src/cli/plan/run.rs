@@ -1,34 +1,27 @@
-//! `segue run PLAN` and `segue resume` of a plan: from what was typed to a runner, and where its results go.
+//! `segue run PLAN`: from what was typed to a runner.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
-use segue_plans::ids::same;
 use segue_plans::{
-    Circumstances, Code, Finding, Format, NoPlan, Plan, Severity, Status, audit, counts, estimate, fill_gates,
+    Circumstances, Code, Finding, Format, NoPlan, Plan, Severity, audit, counts, estimate, fill_gates,
 };
 use segue_report::Time;
 use serde_json::json;
 
-use super::super::args::{ResultFlags, Resume, Run};
+use super::super::args::{ResultFlags, Run};
 use super::super::open;
 use super::super::run::{new_id, warn};
-use super::status::choose;
-use super::{Failure, Known, Place, disk, out, refused};
+use super::resume::{take_over, try_again};
+use super::{Failure, Known, Place, disk, out, results};
 use crate::clock;
-use crate::config::{Flags, Settings};
+use crate::config::Settings;
 use crate::plan::{
-    Kept, Options, PLAN_MARK, Runner, Setting, Standing, State, all, estimate_words, home, junit,
-    known_sizes, latest_of, step_summary, suites,
+    Kept, Options, Runner, Setting, Standing, State, estimate_words, home, known_sizes, latest_of,
 };
-use crate::process::lock::{Holder, Lock};
-use crate::process::{self, tree};
+use crate::process::lock::Lock;
 use crate::prompt::Prompts;
 use crate::store::Store;
-
-/// How long a phase that outlived its plan may take to stop.
-const STOPPING: Duration = Duration::from_secs(60);
 
 /// The plan that was named, if it is one: a list of check boxes without anything that decides is a task.
 pub(in crate::cli) fn wanted(at: &Place, args: &Run) -> Result<Option<Plan>, Failure> {
@@ -45,12 +38,13 @@ pub(in crate::cli) fn wanted(at: &Place, args: &Run) -> Result<Option<Plan>, Fai
         return if asked { Err(Failure::usage(say)) } else { Ok(None) };
     };
     let plan = disk(at).plan(typed).map_err(|error| Failure::usage(format!("{typed}: {error}")))?;
-    let sure =
-        asked || at.dir.join(typed).is_dir() || [".json", ".toml"].iter().any(|end| typed.ends_with(end));
+    let sure = asked || [".json", ".toml"].iter().any(|end| typed.ends_with(end));
     match plan {
         Ok(plan) if asked || is_plan(&plan) || at.dir.join(typed).is_dir() => Ok(Some(plan)),
         Ok(_) => Ok(None),
-        Err(error @ (NoPlan::NoStructure(_) | NoPlan::Broken { .. })) if sure => Err(refused(&error)),
+        Err(error @ (NoPlan::NoStructure(_) | NoPlan::Broken { .. })) if sure => {
+            Err(Failure::usage(error.to_string()))
+        }
         Err(_) => Ok(None),
     }
 }
@@ -169,133 +163,14 @@ fn choose_state(
     }
 }
 
-// What failed is tried again when somebody goes on; what is completed only by force.
-fn try_again(state: &mut State, only: Option<&str>, force: bool) {
-    let parts: Vec<(String, String)> = state
-        .splits()
-        .into_iter()
-        .flat_map(|(whole, parts)| parts.into_iter().map(move |part| (part.id, whole.clone())))
-        .collect();
-    let meant = |id: &str| {
-        only.is_none_or(|only| {
-            same(only, id)
-                || parts.iter().any(|(part, whole)| {
-                    (same(part, id) && same(whole, only)) || (same(whole, id) && same(part, only))
-                })
-        })
-    };
-    for (_, phase) in state.phases.iter_mut().filter(|(id, _)| meant(id)) {
-        let again = phase.status == Status::Failed || (force && phase.status.is_over());
-        if again {
-            phase.status = if phase.parts.is_empty() { Status::Pending } else { Status::InProgress };
-            phase.digest = None;
-        }
-    }
-    state.status = Standing::Running;
+/// What a runner is given beside its settings.
+pub(super) struct Take {
+    pub(super) words: Vec<String>,
+    pub(super) only: Option<String>,
+    pub(super) force: bool,
 }
 
-/// Takes a plan up again, if one is meant, and returns the exit code.
-pub(in crate::cli) fn resume(at: &Place, args: &Resume) -> Result<Option<u8>, Failure> {
-    if args.at.is_some() || args.same_session {
-        return Ok(None);
-    }
-    let Some(dir) = meant(at, args.run.as_deref())? else { return Ok(None) };
-    let store = at.store();
-    let plans = home(&store);
-    let id = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let _lock = Lock::take(&plans, &id)?;
-    take_over(&store, &id)?;
-    let mut kept = Kept::open(&dir)?;
-    if kept.state().status == Standing::Completed {
-        return Err(Failure::usage(format!(
-            "plan {id} is completed; `segue run {} --force` runs it again",
-            kept.state().plan
-        )));
-    }
-    kept.change(|state| {
-        state.options.split = args.split.or(state.options.split);
-        if state.options.split == Some(crate::plan::Splitting::Auto) {
-            ask_again_for_splits(state);
-        }
-        try_again(state, None, false);
-    })?;
-    let there = Place { dir: PathBuf::from(&kept.state().dir), json: at.json };
-    let flags = flags_of(&kept.flags())?;
-    let (settings, known) = (there.settings(&flags)?, Known::new(&there, &flags, None)?);
-    let take = Take { words: args.words(), only: None, force: false };
-    let setting = setting(&there, store, &settings, known, take)?;
-    drive(&there, setting, kept, &args.results).map(Some)
-}
-
-// A phase that waits because its split was only proposed is settled anew: its run is over, and its report asks for it.
-fn ask_again_for_splits(state: &mut State) {
-    for phase in state.phases.values_mut() {
-        let waits = phase.status == Status::NeedsPerson && phase.parts.is_empty() && phase.run.is_some();
-        if waits && phase.why.contains("asks for a split") {
-            phase.status = Status::InProgress;
-        }
-    }
-}
-
-// The flags that were typed when the plan was begun.
-fn flags_of(words: &[String]) -> Result<Flags, Failure> {
-    use clap::Parser;
-    let typed = ["segue", "run", "-"].into_iter().map(str::to_owned).chain(words.iter().cloned());
-    let args =
-        super::super::args::Args::try_parse_from(typed).map_err(|error| Failure::usage(error.to_string()))?;
-    let super::super::args::Command::Run(run) = args.command else { return Ok(Flags::default()) };
-    Ok(run.settings.flags())
-}
-
-fn meant(at: &Place, typed: Option<&str>) -> Result<Option<PathBuf>, Failure> {
-    if typed.is_some_and(|typed| typed.starts_with("plan-")) {
-        return choose(at, typed).map(Some);
-    }
-    if typed.is_some() {
-        return Ok(None);
-    }
-    let latest = all(&home(&at.store())).into_iter().next();
-    let Some(dir) = latest else { return Ok(None) };
-    let state = Kept::look(&dir)?;
-    if state.status == Standing::Completed {
-        return Ok(None);
-    }
-    let began = state.began.map_or(0, |began| began.0);
-    let newer = at.reader().ok().and_then(|reader| {
-        let rows = reader.runs().ok()?;
-        rows.into_iter().find(|row| !matches!(row.status.as_str(), "verified" | "claimed"))
-    });
-    let other = newer.is_some_and(|row| row.created_at > began && !state.owns(&row.id));
-    Ok((!other).then_some(dir))
-}
-
-// A phase whose plan was killed stops by itself. What is left of it after a while is ended: there is never a second agent.
-fn take_over(store: &Store, plan: &str) -> Result<(), Failure> {
-    let mark = format!("{PLAN_MARK}={plan}");
-    let until = Instant::now() + STOPPING;
-    let mut told = false;
-    while Instant::now() < until {
-        let holder = Lock::holder(&store.dir()).filter(Holder::is_alive);
-        let own = holder.is_some_and(|holder| tree::marked(&mark).iter().any(|proc| proc.pid == holder.pid));
-        if !own {
-            break;
-        }
-        if !std::mem::replace(&mut told, true) {
-            let _ = writeln!(std::io::stderr().lock(), "segue: waiting for the phase that is still stopping");
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    process::sweep_marked(&mark, Duration::from_secs(1));
-    Ok(())
-}
-
-struct Take {
-    words: Vec<String>,
-    only: Option<String>,
-    force: bool,
-}
-
-fn setting(
+pub(super) fn setting(
     at: &Place,
     store: Store,
     settings: &Settings,
@@ -320,48 +195,13 @@ fn setting(
     })
 }
 
-fn drive(at: &Place, setting: Setting, kept: Kept, results: &ResultFlags) -> Result<u8, Failure> {
+pub(super) fn drive(at: &Place, setting: Setting, kept: Kept, flags: &ResultFlags) -> Result<u8, Failure> {
     let store = setting.store.clone();
     let runner = Runner::new(setting, kept)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (code, state) = runtime.block_on(runner.drive())?;
-    write(at, results, &store, &state.title, &state.runs())?;
+    results::write(at, flags, &store, &state.title, &state.runs())?;
     Ok(code)
-}
-
-/// Writes the results of one run where they were asked for.
-pub(in crate::cli) fn write_results(at: &Place, results: &ResultFlags, run: &str) -> Result<(), Failure> {
-    let store = at.store();
-    let Ok(row) = at.reader()?.run(run) else { return Ok(()) };
-    write(at, results, &store, &row.task, &[(row.task.clone(), row.status.clone(), row.id.clone())])
-}
-
-fn write(
-    at: &Place,
-    results: &ResultFlags,
-    store: &Store,
-    title: &str,
-    runs: &[(String, String, String)],
-) -> Result<(), Failure> {
-    let from_env =
-        || std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from);
-    let summary = results.step_summary.clone().or_else(from_env);
-    if results.junit.is_none() && summary.is_none() {
-        return Ok(());
-    }
-    let told = |path: &Path, error: std::io::Error| Failure::failed(format!("{}: {error}", path.display()));
-    let suites = suites(store, runs)?;
-    if let Some(path) = &results.junit {
-        std::fs::write(at.dir.join(path), junit(title, &suites)).map_err(|error| told(path, error))?;
-    }
-    if let Some(path) = &summary {
-        let append = || {
-            let mut file = std::fs::OpenOptions::new().create(true).append(true).open(at.dir.join(path))?;
-            file.write_all(step_summary(title, &suites).as_bytes())
-        };
-        append().map_err(|error| told(path, error))?;
-    }
-    Ok(())
 }
 
 // A phase that is too large can be split, and one without gates can be claimed; nothing else is let through.

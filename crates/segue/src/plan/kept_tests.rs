@@ -1,3 +1,5 @@
+use segue_plans::Status;
+
 use super::*;
 
 fn begin(dir: &Path) -> Kept {

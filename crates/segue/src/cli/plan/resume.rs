@@ -1,0 +1,140 @@
+//! `segue resume` of a plan: which one is meant, what is left of its dead process, and what is tried again.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use segue_plans::Status;
+use segue_plans::ids::same;
+
+use super::super::args::{Args, Command, Resume};
+use super::run::{Take, drive, setting};
+use super::status::choose;
+use super::{Failure, Known, Place};
+use crate::config::Flags;
+use crate::plan::{Kept, PLAN_MARK, Splitting, Standing, State, all, home};
+use crate::process::lock::{Holder, Lock};
+use crate::process::{self, tree};
+use crate::store::Store;
+
+/// How long a phase that outlived its plan may take to stop.
+const STOPPING: Duration = Duration::from_secs(60);
+
+/// Takes a plan up again, if one is meant, and returns the exit code.
+pub(in crate::cli) fn resume(at: &Place, args: &Resume) -> Result<Option<u8>, Failure> {
+    if args.at.is_some() || args.same_session {
+        return Ok(None);
+    }
+    let Some(dir) = meant(at, args.run.as_deref())? else { return Ok(None) };
+    let store = at.store();
+    let plans = home(&store);
+    let id = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let _lock = Lock::take(&plans, &id)?;
+    take_over(&store, &id)?;
+    let mut kept = Kept::open(&dir)?;
+    if kept.state().status == Standing::Completed {
+        return Err(Failure::usage(format!(
+            "plan {id} is completed; `segue run {} --force` runs it again",
+            kept.state().plan
+        )));
+    }
+    kept.change(|state| {
+        state.options.split = args.split.or(state.options.split);
+        if state.options.split == Some(Splitting::Auto) {
+            ask_again_for_splits(state);
+        }
+        try_again(state, None, false);
+    })?;
+    let there = Place { dir: PathBuf::from(&kept.state().dir), json: at.json };
+    let flags = flags_of(&kept.flags())?;
+    let (settings, known) = (there.settings(&flags)?, Known::new(&there, &flags, None)?);
+    let take = Take { words: args.words(), only: None, force: false };
+    let setting = setting(&there, store, &settings, known, take)?;
+    drive(&there, setting, kept, &args.results).map(Some)
+}
+
+// A phase that waits because its split was only proposed is settled anew: its run is over, and its report asks for it.
+fn ask_again_for_splits(state: &mut State) {
+    for phase in state.phases.values_mut() {
+        let waits = phase.status == Status::NeedsPerson && phase.parts.is_empty() && phase.run.is_some();
+        if waits && phase.why.contains("asks for a split") {
+            phase.status = Status::InProgress;
+        }
+    }
+}
+
+// The flags that were typed when the plan was begun.
+fn flags_of(words: &[String]) -> Result<Flags, Failure> {
+    let typed = ["segue", "run", "-"].into_iter().map(str::to_owned).chain(words.iter().cloned());
+    let args = Args::try_parse_from(typed).map_err(|error| Failure::usage(error.to_string()))?;
+    let Command::Run(run) = args.command else { return Ok(Flags::default()) };
+    Ok(run.settings.flags())
+}
+
+fn meant(at: &Place, typed: Option<&str>) -> Result<Option<PathBuf>, Failure> {
+    if typed.is_some_and(|typed| typed.starts_with("plan-")) {
+        return choose(at, typed).map(Some);
+    }
+    if typed.is_some() {
+        return Ok(None);
+    }
+    let latest = all(&home(&at.store())).into_iter().next();
+    let Some(dir) = latest else { return Ok(None) };
+    let state = Kept::look(&dir)?;
+    if state.status == Standing::Completed {
+        return Ok(None);
+    }
+    let began = state.began.map_or(0, |began| began.0);
+    let newer = at.reader().ok().and_then(|reader| {
+        let rows = reader.runs().ok()?;
+        rows.into_iter().find(|row| !matches!(row.status.as_str(), "verified" | "claimed"))
+    });
+    let other = newer.is_some_and(|row| row.created_at > began && !state.owns(&row.id));
+    Ok((!other).then_some(dir))
+}
+
+// A phase whose plan was killed stops by itself. What is left of it after a while is ended: there is never a second agent.
+pub(super) fn take_over(store: &Store, plan: &str) -> Result<(), Failure> {
+    let mark = format!("{PLAN_MARK}={plan}");
+    let until = Instant::now() + STOPPING;
+    let mut told = false;
+    while Instant::now() < until {
+        let holder = Lock::holder(&store.dir()).filter(Holder::is_alive);
+        let own = holder.is_some_and(|holder| tree::marked(&mark).iter().any(|proc| proc.pid == holder.pid));
+        if !own {
+            break;
+        }
+        if !std::mem::replace(&mut told, true) {
+            let _ = writeln!(std::io::stderr().lock(), "segue: waiting for the phase that is still stopping");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    process::sweep_marked(&mark, Duration::from_secs(1));
+    Ok(())
+}
+
+// What failed is tried again when somebody goes on; what is completed only by force.
+pub(super) fn try_again(state: &mut State, only: Option<&str>, force: bool) {
+    let parts: Vec<(String, String)> = state
+        .splits()
+        .into_iter()
+        .flat_map(|(whole, parts)| parts.into_iter().map(move |part| (part.id, whole.clone())))
+        .collect();
+    let meant = |id: &str| {
+        only.is_none_or(|only| {
+            same(only, id)
+                || parts.iter().any(|(part, whole)| {
+                    (same(part, id) && same(whole, only)) || (same(whole, id) && same(part, only))
+                })
+        })
+    };
+    for (_, phase) in state.phases.iter_mut().filter(|(id, _)| meant(id)) {
+        let again = phase.status == Status::Failed || (force && phase.status.is_over());
+        if again {
+            phase.status = if phase.parts.is_empty() { Status::Pending } else { Status::InProgress };
+            phase.digest = None;
+        }
+    }
+    state.status = Standing::Running;
+}

@@ -1,0 +1,129 @@
+//! The end of a plan's process: what was edited, what is blocked, and the last words.
+
+use segue_machine::Verdict;
+use segue_plans::ids::same;
+use segue_plans::{Phase, Plan, Status};
+use segue_report::{Outer, PhaseStatus, RunFinished};
+
+use super::PlanError;
+use super::board::Board;
+use super::runner::{Runner, fields};
+use super::state::{Spent, Standing, State};
+use crate::clock;
+
+impl Runner {
+    /// Says what was edited in phases that are completed.
+    pub(super) fn tell_changes(&mut self) -> Result<(), PlanError> {
+        let state = self.kept.state();
+        let mut texts: Vec<String> = Vec::new();
+        for (id, known) in state.phases.iter().filter(|(id, _)| state.whole_of(id).is_none()) {
+            match self.plan.phases.iter().find(|phase| same(&phase.id, id)) {
+                None => texts.push(format!("phase {id} is not in the plan any more; what it did stays")),
+                Some(phase) if known.status == Status::Completed && known.parts.is_empty() => {
+                    let changed = known.digest.as_ref().is_some_and(|was| *was != digest(phase));
+                    if changed {
+                        texts.push(format!(
+                            "phase {id} was changed after it was completed and is not run again; --phase {id} --force does that"
+                        ));
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+        for text in texts {
+            if self.told.insert(text.clone()) {
+                self.warn("plan_edited", &text)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the plan's own part: what was not begun is blocked, and everything is said once more.
+    pub(super) fn close(mut self) -> Result<(u8, State), PlanError> {
+        let board = Board::new(&self.plan, self.kept.state(), self.set.force);
+        let open = board.open();
+        let any = |wanted: Status| self.kept.state().phases.values().any(|phase| phase.status == wanted);
+        let standing = match self.exit {
+            _ if open.is_empty() => Standing::Completed,
+            130 => Standing::Stopped,
+            _ if any(Status::Failed) => Standing::Failed,
+            _ if any(Status::NeedsPerson) => Standing::NeedsPerson,
+            _ => Standing::Stopped,
+        };
+        if open.is_empty() {
+            self.exit = 0;
+        } else if self.exit == 0 && self.set.only.is_none() {
+            // Nothing failed and nothing can begin: what is left waits for a person, or for something that never comes.
+            self.exit = 3;
+        }
+        for at in &open {
+            let waits = board.waits_for(*at);
+            let phase = &board.plan.phases[*at];
+            if !waits.is_empty() && board.status(*at) == Status::Pending && self.exit != 130 {
+                self.voice.say(&format!("phase {} is blocked: it needs {}", phase.id, waits.join(", ")));
+                self.tell(Outer::PhaseFinished(fields(phase, Some(PhaseStatus::Blocked), None)))?;
+            }
+        }
+        self.kept.change(|state| state.status = standing)?;
+        if standing == Standing::Completed {
+            self.kept.forget_flags();
+        }
+        let (finished, words) = self.last_words(&board, standing);
+        self.tell(Outer::RunFinished(finished))?;
+        self.voice.say(&format!("\n{words}"));
+        Ok((self.exit, self.kept.state().clone()))
+    }
+
+    fn last_words(&self, board: &Board, standing: Standing) -> (RunFinished, String) {
+        let state = self.kept.state();
+        let total: Spent = state.phases.values().fold(Spent::default(), |sum, phase| sum.plus(phase.spent));
+        let (all, open) = (board.plan.phases.len(), board.open().len());
+        let claimed = state.phases.values().any(|phase| phase.status == Status::Completed && phase.claimed);
+        let verdict = match standing {
+            Standing::Completed if claimed => Verdict::Claimed,
+            Standing::Completed => Verdict::Verified,
+            Standing::Failed => Verdict::Failed,
+            Standing::NeedsPerson => Verdict::NeedsPerson,
+            Standing::Stopped | Standing::Running => Verdict::Stopped,
+        };
+        let reason = format!("{} of {all} phases are completed", all - open);
+        let advice = (open > 0).then(|| format!("`segue resume {}` goes on", state.id));
+        let words = match &advice {
+            Some(advice) => format!("plan {}: {reason}; {advice}", standing.word()),
+            None => format!("plan completed: {reason}"),
+        };
+        let began = state.began.map_or(0, |began| began.0);
+        let finished = RunFinished {
+            verdict,
+            reason,
+            sessions: total.sessions,
+            handoffs: total.handoffs,
+            overflows: total.overflows,
+            redacted: total.redacted,
+            tokens_in: total.tokens_in,
+            tokens_out: total.tokens_out,
+            cost_usd: total.cost_musd.map(|cost| cost as f64 / 1e6),
+            ms: clock::now().saturating_sub(began),
+            advice,
+            limit: None,
+            exit_code: self.exit,
+            until: None,
+        };
+        (finished, words)
+    }
+}
+
+/// A phase in few characters: the same for the same phase, wherever it stands.
+pub(super) fn digest(phase: &Phase) -> String {
+    let mut phase = Plan { phases: vec![phase.clone()], ..Plan::default() }.content();
+    // Ticking what is done is no change of what was to be done.
+    for phase in &mut phase.phases {
+        phase.status = Status::Pending;
+        for task in &mut phase.tasks {
+            task.status = Status::Pending;
+            task.steps.iter_mut().for_each(|step| step.done = false);
+        }
+    }
+    let text = serde_json::to_vec(&phase).unwrap_or_default();
+    blake3::hash(&text).to_hex().chars().take(16).collect()
+}

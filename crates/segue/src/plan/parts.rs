@@ -1,0 +1,130 @@
+//! Phases that are too large: how they are split, what is said about it, and what becomes of the whole.
+
+use segue_plans::ids::same;
+use segue_plans::split::{Part, asked_for, proposed};
+use segue_plans::{Phase, Plan, Status, estimate, letters};
+use segue_report::{Outer, PhaseStatus};
+use serde_json::{Value, json};
+
+use super::outcome::{self, End, Settled};
+use super::runner::{Runner, fields};
+use super::state::Splitting;
+use super::{PlanError, sizes, stored};
+
+/// A phase that is likely to take more of a session's budget than this is split, in percent.
+const WHOLE: u64 = 100;
+
+impl Runner {
+    /// The parts of a phase: as the agent asks for them, as the estimate has them, or in halves.
+    pub(super) fn parts(&self, phase: &Phase, settled: &Settled) -> Vec<Part> {
+        if let Some(details) = &settled.report.split_details {
+            return asked_for(phase, details);
+        }
+        let by_estimate = self.estimated_parts(phase);
+        if by_estimate.len() > 1 {
+            return by_estimate;
+        }
+        let open: Vec<&segue_plans::Task> =
+            phase.tasks.iter().filter(|task| !task.status.is_over()).collect();
+        let half = open.len().div_ceil(2).max(1);
+        let part = |(at, tasks): (usize, &[&segue_plans::Task])| Part {
+            id: format!("{}{}", phase.id, letters(at)),
+            title: tasks.first().map(|task| task.title.clone()).unwrap_or_default(),
+            tasks: tasks.iter().map(|task| task.id.clone()).collect(),
+            files: Vec::new(),
+        };
+        open.chunks(half).enumerate().map(part).collect()
+    }
+
+    fn estimated_parts(&self, phase: &Phase) -> Vec<Part> {
+        let plan = Plan { gates: self.plan.gates.clone(), phases: vec![phase.clone()], ..Plan::default() };
+        let history = sizes::known(self.set.store.workdir());
+        let estimate = estimate(&plan, self.set.budget, &history, &self.disk());
+        estimate.phases.first().map(|cost| proposed(phase, &cost.split)).unwrap_or_default()
+    }
+
+    /// Splits a phase before it begins, when it does not fit into a session; whether it did.
+    pub(super) fn split_by_estimate(&mut self, plan: &Plan, at: usize) -> Result<bool, PlanError> {
+        let phase = &plan.phases[at];
+        let state = self.kept.state();
+        let tried = state.phase(&phase.id).is_some_and(|known| known.tries > 0);
+        if tried || state.whole_of(&phase.id).is_some() || self.splitting() == Splitting::Off {
+            return Ok(false);
+        }
+        let alone = Plan { gates: plan.gates.clone(), phases: vec![phase.clone()], ..Plan::default() };
+        let history = sizes::known(self.set.store.workdir());
+        let estimate = estimate(&alone, self.set.budget, &history, &self.disk());
+        let Some(cost) = estimate.phases.first() else { return Ok(false) };
+        let parts = proposed(phase, &cost.split);
+        let percent = cost.percent.unwrap_or(0);
+        if parts.len() < 2 || percent <= WHOLE || self.splitting() != Splitting::Auto {
+            return Ok(false);
+        }
+        let phase = phase.clone();
+        self.split(&phase, parts, &format!("it is likely to take {percent} % of a session"))?;
+        Ok(true)
+    }
+
+    pub(super) fn split(&mut self, phase: &Phase, mut parts: Vec<Part>, why: &str) -> Result<(), PlanError> {
+        let redactor = &self.set.redactor;
+        parts.iter_mut().for_each(|part| part.title = redactor.text(&part.title).text.into_owned());
+        let count = parts.len();
+        let how =
+            if self.set.policy == "observe" { ", launching in parallel..." } else { ", one after the other" };
+        let text = format!("Phase {} too large ({why}). Splitting into {count} sub-phases{how}", phase.id);
+        self.kept.change(|state| {
+            let known = state.phase_mut(&phase.id);
+            known.status = Status::InProgress;
+            known.parts = parts;
+            known.why = format!("split: {why}");
+        })?;
+        self.warn("split", &text)?;
+        self.tell(Outer::PhaseFinished(fields(
+            phase,
+            Some(PhaseStatus::Split),
+            self.kept.state().phase(&phase.id),
+        )))
+    }
+
+    pub(super) fn part_reports(&self, id: &str) -> Vec<Value> {
+        let state = self.kept.state();
+        let parts = state.phase(id).map(|phase| phase.parts.clone()).unwrap_or_default();
+        let one = |part: &Part| {
+            let known = state.phase(&part.id);
+            let report = stored::read(&self.kept.phase_dir(&part.id));
+            json!({ "phase": part.id, "title": part.title, "status": known.map(|known| known.status), "report": report })
+        };
+        parts.iter().map(one).collect()
+    }
+
+    // A phase in parts is completed when all of them are, and failed when one is and none is left.
+    pub(super) fn settle_whole(&mut self, part: &str) -> Result<(), PlanError> {
+        let state = self.kept.state();
+        let Some(whole) = state.whole_of(part).map(str::to_owned) else { return Ok(()) };
+        let parts = state.phase(&whole).map(|known| known.parts.clone()).unwrap_or_default();
+        let status = |part: &Part| state.phase(&part.id).map(|known| known.status).unwrap_or_default();
+        let open = parts.iter().any(|part| matches!(status(part), Status::Pending | Status::InProgress));
+        if open {
+            return Ok(());
+        }
+        let bad: Vec<&str> =
+            parts.iter().filter(|part| !status(part).is_over()).map(|part| part.id.as_str()).collect();
+        let person = parts.iter().all(|part| status(part).is_over() || status(part) == Status::NeedsPerson);
+        let (end, status, why) = match (bad.is_empty(), person) {
+            (true, _) => {
+                let claimed =
+                    parts.iter().any(|part| state.phase(&part.id).is_some_and(|known| known.claimed));
+                (End::Completed { claimed }, Status::Completed, "all of its parts are completed".to_owned())
+            }
+            (false, true) => {
+                (End::NeedsPerson, Status::NeedsPerson, format!("a person must look at {}", bad.join(", ")))
+            }
+            (false, false) => (End::Failed, Status::Failed, format!("not completed: {}", bad.join(", "))),
+        };
+        let claimed = end == End::Completed { claimed: true };
+        let phase = self.plan.phases.iter().find(|phase| same(&phase.id, &whole)).cloned();
+        let phase = phase.unwrap_or_else(|| Phase::new(whole.clone()));
+        let settled = outcome::of_parts(end, why);
+        self.finished(&phase, "", &settled, None, status, claimed)
+    }
+}
