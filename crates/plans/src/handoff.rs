@@ -141,9 +141,10 @@ pub fn read(text: &str, phase: &Phase) -> Result<Handoff, BadHandoff> {
 }
 
 fn section<'t>(text: &'t str, title: &str) -> Option<&'t str> {
-    let head = format!("## {title}\n");
+    let head = format!("\n## {title}\n");
     let from = text.find(&head)? + head.len();
-    let rest = &text[from..];
+    // Its own line end stays, so that a heading right after it is found.
+    let rest = &text[from - 1..];
     Some(rest.find("\n## ").map_or(rest, |end| &rest[..=end]))
 }
 
