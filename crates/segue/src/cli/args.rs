@@ -394,6 +394,8 @@ impl RunFlags {
             ("--window", &self.window),
             ("--max-restarts", &self.max_restarts),
             ("--max-cost", &self.max_cost),
+            ("--max-tokens", &self.max_tokens),
+            ("--max-sessions", &self.max_sessions),
             ("--deadline", &self.deadline),
             ("--idle-timeout", &self.idle_timeout),
             ("--permissions", &self.permissions),
@@ -404,6 +406,9 @@ impl RunFlags {
             ("--no-auto-commit", self.no_auto_commit),
             ("--no-git", self.no_git),
             ("--allow-dirty", self.allow_dirty),
+            ("--no-wait", self.no_wait),
+            ("--no-tell", self.no_tell),
+            ("--allow-unknown-cost", self.allow_unknown_cost),
         ];
         let on = switches.into_iter().filter(|(_, on)| *on).map(|(flag, _)| flag.to_owned());
         given.chain(self.gate.iter().map(|gate| format!("--gate={gate}"))).chain(on).collect()
@@ -417,6 +422,10 @@ impl RunFlags {
             deadline: self.deadline.clone(),
             max_restarts: self.max_restarts.clone(),
             max_cost: self.max_cost.clone(),
+            max_tokens: self.max_tokens.clone(),
+            max_sessions: self.max_sessions.clone(),
+            allow_unknown_cost: self.allow_unknown_cost,
+            no_wait: self.no_wait,
             permissions: self.permissions.clone(),
             ..Resume::default()
         }
@@ -479,9 +488,17 @@ impl Resume {
             ("--deadline", &self.deadline),
             ("--max-restarts", &self.max_restarts),
             ("--max-cost", &self.max_cost),
+            ("--max-tokens", &self.max_tokens),
+            ("--max-sessions", &self.max_sessions),
             ("--permissions", &self.permissions),
         ];
-        pairs.into_iter().filter_map(|(flag, value)| Some(format!("{flag}={}", value.as_ref()?))).collect()
+        let given = pairs.into_iter().filter_map(|(flag, value)| Some(format!("{flag}={}", value.as_ref()?)));
+        let switches = [
+            ("--now", self.now),
+            ("--no-wait", self.no_wait),
+            ("--allow-unknown-cost", self.allow_unknown_cost),
+        ];
+        given.chain(switches.into_iter().filter(|(_, on)| *on).map(|(flag, _)| flag.to_owned())).collect()
     }
 }
 
