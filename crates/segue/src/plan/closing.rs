@@ -6,7 +6,7 @@ use segue_plans::{Phase, Plan, Status};
 use segue_report::{Outer, PhaseStatus, RunFinished};
 
 use super::PlanError;
-use super::board::Board;
+use super::board::{Board, is_part};
 use super::runner::{Runner, fields};
 use super::state::{Spent, Standing, State};
 use crate::clock;
@@ -56,10 +56,21 @@ impl Runner {
             // Nothing failed and nothing can begin: what is left waits for a person, or for something that never comes.
             self.exit = 3;
         }
+        if let Some(only) = self.set.only.clone().filter(|_| self.exit == 0) {
+            let waits = open.iter().filter(|at| is_part(&board.plan.phases[**at], &only, self.kept.state()));
+            let needs: Vec<&str> = waits.flat_map(|at| board.waits_for(*at)).collect();
+            if !needs.is_empty() {
+                let text =
+                    format!("phase {only} was not run: it needs {}, not completed yet", needs.join(", "));
+                self.warn("phase_blocked", &text)?;
+                self.exit = 2;
+            }
+        }
+        let stuck = self.set.only.is_none() && matches!(standing, Standing::Failed | Standing::NeedsPerson);
         for at in &open {
             let waits = board.waits_for(*at);
             let phase = &board.plan.phases[*at];
-            if !waits.is_empty() && board.status(*at) == Status::Pending && self.exit != 130 {
+            if stuck && !waits.is_empty() && board.status(*at) == Status::Pending {
                 self.voice.say(&format!("phase {} is blocked: it needs {}", phase.id, waits.join(", ")));
                 self.tell(Outer::PhaseFinished(fields(phase, Some(PhaseStatus::Blocked), None)))?;
             }

@@ -23,6 +23,8 @@ pub(super) struct Facts {
     pub(super) gates: Vec<GateResult>,
     /// How many gates decide.
     pub(super) decided: bool,
+    /// A claim without a gate is not enough.
+    pub(super) must_verify: bool,
     /// What it used.
     pub(super) spent: Spent,
     /// How full the windows were at their fullest, all together, in tokens.
@@ -75,6 +77,7 @@ impl Facts {
         self.outcome.clone_from(&view.outcome);
         self.gates = view.gates.values().cloned().collect();
         self.decided = view.spec.as_ref().is_some_and(|spec| !spec.gates.is_empty());
+        self.must_verify = view.spec.as_ref().is_some_and(|spec| spec.require_verified);
         let spent = view.spent();
         self.spent = Spent {
             sessions: view.sessions,
@@ -195,6 +198,7 @@ fn end_of(outcome: &Outcome, facts: &Facts) -> End {
     let asked = report::read(&facts.words).is_ok_and(|read| read.report.status == ReportStatus::SplitRequest);
     match outcome.verdict {
         Verdict::Verified => End::Completed { claimed: false },
+        Verdict::Claimed if facts.must_verify => End::NeedsPerson,
         Verdict::Claimed => End::Completed { claimed: true },
         Verdict::NeedsPerson => End::NeedsPerson,
         Verdict::Stopped if outcome.interrupted => End::Stopped,

@@ -21,6 +21,8 @@ fn the_verdict_of_the_run_decides_and_the_report_is_kept() {
     let silent = ended(Outcome::new(Verdict::Claimed, "says so"), "Done.");
     assert_eq!((silent.end, silent.by_agent), (End::Completed { claimed: true }, false));
     assert_eq!(silent.report.status, ReportStatus::Completed);
+    let strict = Facts { must_verify: true, ..facts(Outcome::new(Verdict::Claimed, "says so"), DONE) };
+    assert_eq!(settle(Some(3), Some(&strict)).end, End::NeedsPerson);
     let liar = ended(Outcome::new(Verdict::Failed, "still red"), DONE);
     assert_eq!((liar.end, liar.report.status, liar.by_agent), (End::Failed, ReportStatus::Failed, false));
     assert_eq!(liar.report.tasks.len(), 1, "what it says about its tasks is not lost");

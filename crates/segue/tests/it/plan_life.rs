@@ -112,6 +112,9 @@ fn completed_phases_are_run_again_only_by_force_and_restart_begins_anew() {
     let anew = world.segue(&["run", "segue.plan.toml", "--restart", "--json"]);
     assert_eq!(ended(&anew), pairs(&[("1", "completed"), ("2", "completed")]));
     assert_ne!(anew.run(), all.run());
+    let early = world.segue(&["run", "segue.plan.toml", "--restart", "--phase", "2", "--json"]);
+    early.exits(2);
+    assert!(early.warnings("phase_blocked")[0].contains("it needs 1"), "{}", early.all());
     let unknown = world.segue(&["run", "segue.plan.toml", "--phase", "9"]);
     unknown.exits(2);
     assert!(unknown.err.contains("it has 1, 2"), "{}", unknown.all());
