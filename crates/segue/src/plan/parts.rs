@@ -69,9 +69,10 @@ impl Runner {
         let redactor = &self.set.redactor;
         parts.iter_mut().for_each(|part| part.title = redactor.text(&part.title).text.into_owned());
         let count = parts.len();
-        let how =
-            if self.set.policy == "observe" { ", launching in parallel..." } else { ", one after the other" };
-        let text = format!("Phase {} too large ({why}). Splitting into {count} sub-phases{how}", phase.id);
+        let text = format!(
+            "Phase {} too large ({why}). Splitting into {count} sub-phases, launching one after the other...",
+            phase.id
+        );
         self.kept.change(|state| {
             let known = state.phase_mut(&phase.id);
             known.status = Status::InProgress;

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
 
@@ -43,6 +43,7 @@ pub(crate) fn inside<F: FnOnce()>(seconds: u64, body: F) {
         }
         return;
     }
+    let _slot = Slot::take();
     let dir = tempfile::tempdir().unwrap();
     let report = dir.path().join("report");
     let mut command = Command::new("timeout");
@@ -69,6 +70,29 @@ pub(crate) fn inside<F: FnOnce()>(seconds: u64, body: F) {
         text(&output.stderr)
     );
     assert!(text(&output.stdout).contains("1 passed"), "{test} was not found inside");
+}
+
+/// The real CLIs need a core each, however many tests run side by side.
+struct Slot;
+
+static TAKEN: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
+
+impl Slot {
+    fn take() -> Self {
+        let most = std::thread::available_parallelism().map_or(1, usize::from);
+        let taken = TAKEN.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken =
+            TAKEN.1.wait_while(taken, |taken| *taken >= most).unwrap_or_else(PoisonError::into_inner);
+        *taken += 1;
+        Self
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        *TAKEN.0.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        TAKEN.1.notify_one();
+    }
 }
 
 /// Says something that is shown also when the test passes.
