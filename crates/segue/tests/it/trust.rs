@@ -203,7 +203,7 @@ fn remarks(handoffs: usize) -> Vec<String> {
 fn kept_after_20_handoffs(memory: &str) -> (usize, usize, usize) {
     let script =
         Script { remarks: remarks(20), window: 400_000, step_output_chars: 200, ..Script::default() };
-    let world = World::new(66, script.clone());
+    let world = World::new(170, script.clone());
     world.keep_conversations(script);
     world.configure(&format!(
         "[[stage]]\nat = \"2 tools\"\ndo = [\"restart\"]\n[checkpoint]\nmemory = \"{memory}\"\n"

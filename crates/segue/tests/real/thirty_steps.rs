@@ -79,7 +79,7 @@ fn thirty_steps_that_start_with_claude_and_end_with_codex() {
 fn thirty_steps_with_gemini_in_a_window_that_holds_eight() {
     inside(240, || {
         let world = World::of(&[("gemini", 32_000)], 30, steps_of(32_000, 9_500));
-        let run = world.run("gemini", &["--context-threshold", "75"]);
+        let run = world.run("gemini", &["--context-threshold", "65"]);
         assert_finished("gemini", &world, &run);
         assert!(asked(&run) >= 2, "the agent was not asked\n{}", run.all());
     });
