@@ -201,9 +201,15 @@ fn remarks(handoffs: usize) -> Vec<String> {
 }
 
 fn kept_after_20_handoffs(memory: &str) -> (usize, usize, usize) {
-    let script =
-        Script { remarks: remarks(20), window: 400_000, step_output_chars: 200, ..Script::default() };
-    let world = World::new(170, script.clone());
+    let script = Script {
+        remarks: remarks(20),
+        window: 400_000,
+        step_output_chars: 200,
+        // Time for the request to reach it before its next step, on a busy machine too.
+        think_ms: 80,
+        ..Script::default()
+    };
+    let world = World::new(50, script.clone());
     world.keep_conversations(script);
     world.configure(&format!(
         "[[stage]]\nat = \"2 tools\"\ndo = [\"restart\"]\n[checkpoint]\nmemory = \"{memory}\"\n"
