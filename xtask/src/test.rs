@@ -1,7 +1,6 @@
 //! `cargo xtask test`: everything that CI checks, in the order in which it fails fastest.
 
 use std::path::Path;
-use std::thread;
 
 use crate::{Outcome, agents, edges, fuzz, generate, shell};
 
@@ -14,12 +13,6 @@ pub(crate) fn test() -> Outcome {
     fuzz::short()?;
     let real = agents::install()?;
     // The same inputs each time, so that what passes here passes again; `cargo test` alone draws new ones.
-    // Most tests wait for processes most of the time.
-    let threads = (2 * thread::available_parallelism().map_or(1, usize::from)).to_string();
-    let env = [
-        ("SEGUE_REAL_AGENTS", real.as_path()),
-        ("PROPTEST_RNG_SEED", Path::new("20261116")),
-        ("RUST_TEST_THREADS", Path::new(&threads)),
-    ];
+    let env = [("SEGUE_REAL_AGENTS", real.as_path()), ("PROPTEST_RNG_SEED", Path::new("20261116"))];
     shell::run_with(&env, "cargo", &["test", "--workspace", "--no-fail-fast"])
 }
