@@ -136,8 +136,8 @@ impl Life {
     /// Somebody looked from outside; `quiet_ms` is how long no byte had come.
     pub(super) fn looked(&mut self, quiet_ms: u64, activity: Option<&Activity>, now: Millis) {
         let heard = now.saturating_sub(quiet_ms);
-        let spoke = quiet_ms < now.saturating_sub(self.looked_at);
-        self.looked_at = now;
+        let before = std::mem::replace(&mut self.looked_at, now);
+        let spoke = quiet_ms < now.saturating_sub(before);
         if spoke {
             self.heard_at = heard;
             self.told.clear();
@@ -154,18 +154,20 @@ impl Life {
         self.procs = activity.procs;
         self.files_known |= activity.files_ms.is_some();
         if let Some(ms) = activity.files_ms {
-            self.stirs(now.saturating_sub(ms));
+            self.stirs(now.saturating_sub(ms), before);
         }
         if activity.cpu_ms.is_none() {
             self.cores = None;
             return;
         }
-        if let Some((then, before)) = self.seen.replace((now, *activity)) {
-            self.compare(activity, &before, now.saturating_sub(then), now);
+        if let Some((then, past)) = self.seen.replace((now, *activity))
+            && self.is_busy(activity, &past, now.saturating_sub(then))
+        {
+            self.stirs(now, before);
         }
     }
 
-    fn compare(&mut self, activity: &Activity, before: &Activity, ms: u64, now: Millis) {
+    fn is_busy(&mut self, activity: &Activity, before: &Activity, ms: u64) -> bool {
         let grown = |now: Option<u64>, then: Option<u64>| match (now, then) {
             (Some(now), Some(then)) => now.saturating_sub(then),
             _ => 0,
@@ -173,14 +175,13 @@ impl Life {
         let hundredths = grown(activity.cpu_ms, before.cpu_ms).saturating_mul(100) / ms.max(1);
         let rate = grown(activity.io_bytes, before.io_bytes).saturating_mul(1_000) / ms.max(1);
         self.cores = Some(u32::try_from(hundredths).unwrap_or(u32::MAX));
-        if hundredths >= u64::from(BUSY) || rate >= MOVING {
-            self.stirs(now);
-        }
+        hundredths >= u64::from(BUSY) || rate >= MOVING
     }
 
-    fn stirs(&mut self, at: Millis) {
-        if at > self.stirred_at {
-            self.stirred_at = at;
+    // The age of a file is told a little late, so one old change seems to move: only what came after the look before is news.
+    fn stirs(&mut self, at: Millis, before: Millis) {
+        self.stirred_at = self.stirred_at.max(at);
+        if at > before {
             self.told.remove("silent");
             self.told.remove("tool_silent");
         }

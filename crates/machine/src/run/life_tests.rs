@@ -71,6 +71,18 @@ fn a_file_that_changed_is_life_from_then_on() {
 }
 
 #[test]
+fn an_old_change_whose_age_is_told_late_is_no_news() {
+    let mut life = Life::new(START);
+    let files = |ms| Activity { files_ms: Some(ms), ..cpu(0) };
+    life.looked(MINUTE, Some(&files(MINUTE)), START + MINUTE);
+    assert!(life.tell("silent"));
+    life.looked(2 * MINUTE, Some(&files(2 * MINUTE - 300)), START + 2 * MINUTE);
+    assert!(!life.tell("silent"), "the same change, 300 ms later by the look of it");
+    life.looked(3 * MINUTE, Some(&files(1_000)), START + 3 * MINUTE);
+    assert!(life.tell("silent"), "a new one");
+}
+
+#[test]
 fn where_nothing_is_told_of_cpu_only_bytes_are_named() {
     let mut life = Life::new(START);
     life.looked(6 * MINUTE, Some(&Activity::default()), START + 6 * MINUTE);

@@ -114,7 +114,7 @@ fn a_tool_that_hangs_is_told_and_its_session_is_replaced() {
     let reason = first_handoff(&done);
     assert!(reason.starts_with("the tool hangs: running `sh step.sh 2`"), "{reason}");
     assert!(reason.ends_with("no output, no CPU, no file changes"), "{reason}");
-    assert!(!done.warnings("tool_silent").is_empty(), "{}", done.all());
+    assert_eq!(done.warnings("tool_silent").len(), 1, "{}", done.all());
     assert_eq!(done.of("session.ended")[0]["reason"], "stalled", "{}", done.all());
     assert_eq!(done.of("checkpoint.taken")[0]["by"], "segue", "{}", done.all());
     assert_eq!(left_behind(&done.run()), [""; 0]);
@@ -147,7 +147,7 @@ fn a_tool_that_is_busy_without_a_word_is_left_alone_and_shown() {
         "{}",
         done.all()
     );
-    assert!(!done.warnings("tool_long").is_empty(), "{}", done.all());
+    assert_eq!(done.warnings("tool_long").len(), 1, "{}", done.all());
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_dead_stream_is_told_for_what_it_is_and_replaced() {
     let reason = first_handoff(&done);
     assert!(reason.starts_with("the agent was silent for"), "{reason}");
     assert!(reason.ends_with("no bytes, no CPU, no file changes"), "{reason}");
-    assert!(!done.warnings("silent").is_empty(), "{}", done.all());
+    assert_eq!(done.warnings("silent").len(), 1, "{}", done.all());
     assert_eq!(done.of("checkpoint.taken")[0]["by"], "segue", "{}", done.all());
 }
 
