@@ -17,9 +17,14 @@ fn flip(says: &str) -> String {
 const ROUND_AND_ROUND: &str = "case $(cat turn 2>/dev/null) in\n'') echo a >turn;;\na) echo b >turn;;\n*) rm turn;;\nesac\n\
                                echo \"tried step $1\"\n";
 
-fn stubborn(steps: u32, says: &str, config: &str) -> (World, Done) {
+/// Closed items are believed at three handoffs, and at three more after a tree that is new; where a session is cut decides
+/// when that one is seen. Then three handoffs without progress stop the run.
+const MOST_SESSIONS: u64 = 3 + 1 + 3 + 3;
+
+fn stubborn(steps: u32, says: &str) -> (World, Done) {
     let world = World::new(steps, small());
-    world.configure(config);
+    // An agent that says that it is done again and again is another limit's business.
+    world.configure("[limits]\ngate_rounds = 50\n");
     world.write("step.sh", &flip(says));
     world.commit("a step that leads nowhere");
     let done = world.segue(&["run", "TASK.md", "--json"]);
@@ -42,9 +47,9 @@ fn stopped_without_progress(done: &Done) -> u64 {
 
 #[test]
 fn t8_a_stubborn_agent_that_edits_and_reverts_is_stopped_and_the_run_can_be_resumed() {
-    let (world, done) = stubborn(2, "tried step $n", "");
+    let (world, done) = stubborn(2, "tried step $n");
     let sessions = stopped_without_progress(&done);
-    assert!((3..=7).contains(&sessions), "{}", done.all());
+    assert!((3..=MOST_SESSIONS).contains(&sessions), "{}", done.all());
     assert!(done.of("handoff.decided").iter().any(|h| h["kind"] == "stop"), "{}", done.all());
     let status = world.segue(&["status", "--json"]);
     assert_eq!(status.lines()[0]["verdict"]["resumable"], true, "{}", status.all());
@@ -63,15 +68,15 @@ fn t8_commits_that_segue_makes_of_edits_and_their_undoing_are_no_progress() {
     world.write("step.sh", ROUND_AND_ROUND);
     world.commit("a step that leads nowhere");
     let done = world.segue(&["run", "TASK.md", "--json"]);
-    assert!(stopped_without_progress(&done) <= 7, "{}", done.all());
+    assert!(stopped_without_progress(&done) <= MOST_SESSIONS, "{}", done.all());
     assert!(world.git(&["log", "--oneline"]).lines().count() > 2, "there were commits to be misled by");
 }
 
 #[test]
 fn t8_closing_item_after_item_without_any_change_is_not_believed_for_ever() {
-    let (_world, done) = stubborn(60, "step $n done", "");
+    let (_world, done) = stubborn(60, "step $n done");
     let sessions = stopped_without_progress(&done);
-    assert!((6..=7).contains(&sessions), "{}", done.all());
+    assert!((6..=MOST_SESSIONS).contains(&sessions), "{}", done.all());
 }
 
 #[test]
