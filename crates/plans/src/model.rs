@@ -170,6 +170,9 @@ pub struct Phase {
     /// Phases of the same wave may run side by side.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wave: Option<u32>,
+    /// Whether it may run beside others; when left out, if it says which files it changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel: Option<bool>,
     /// Whether it can be done without a person.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub autonomous: bool,

@@ -1,6 +1,7 @@
 //! A phase in parts: what each part has of it, and the plan in which the parts stand in its place.
 //!
-//! Every part is run and verified by itself. What the phase as a whole is held to is asked of its last part.
+//! Every part is run and verified by itself. What the phase as a whole is held to is asked of its last part, or, of parts
+//! that run side by side, by whoever brings them together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -80,9 +81,18 @@ fn named(phase: &Phase, parts: Vec<Part>) -> Vec<Part> {
     kept.enumerate().map(name).collect()
 }
 
+/// Which part answers for the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answers {
+    /// The last one, which comes after the others.
+    Last,
+    /// None: they run side by side.
+    None,
+}
+
 /// The plan with the parts of each phase that is split, by its id, in its place.
 #[must_use]
-pub fn expanded(plan: &Plan, split: &BTreeMap<String, Vec<Part>>) -> Plan {
+pub fn expanded(plan: &Plan, split: &BTreeMap<String, Vec<Part>>, answers: Answers) -> Plan {
     let parts_of = |id: &str| {
         split.iter().find(|(whole, parts)| same(whole, id) && !parts.is_empty()).map(|(_, parts)| parts)
     };
@@ -97,10 +107,10 @@ pub fn expanded(plan: &Plan, split: &BTreeMap<String, Vec<Part>>) -> Plan {
         match parts_of(&phase.id) {
             None => expanded.phases.push(phase),
             Some(parts) => {
-                let last = parts.len() - 1;
+                let last = (answers == Answers::Last).then(|| parts.len() - 1);
                 expanded
                     .phases
-                    .extend(parts.iter().enumerate().map(|(at, part)| piece(&phase, part, at == last)));
+                    .extend(parts.iter().enumerate().map(|(at, part)| piece(&phase, part, last == Some(at))));
             }
         }
     }
@@ -178,7 +188,7 @@ mod tests {
         let plan = plan();
         let parts =
             asked_for(&plan.phases[1], &asked(&[("one", &["1", "2"]), ("two", &["3"]), ("three", &["4"])]));
-        let plan = expanded(&plan, &BTreeMap::from([("2".to_owned(), parts)]));
+        let plan = expanded(&plan, &BTreeMap::from([("2".to_owned(), parts)]), Answers::Last);
         let with = |over: &[&str]| -> Vec<String> {
             let statuses: Statuses = over.iter().map(|id| ((*id).to_owned(), Status::Completed)).collect();
             ready(&plan, &statuses)

@@ -14,6 +14,7 @@ use tokio::process::Command;
 use crate::checkpoint::Workplace;
 use crate::keep::{Found, Kept};
 use crate::process::{self, own};
+use crate::store::Store;
 
 /// How much of the end of a gate's output goes into the journal and back to the agent.
 const TAIL: u64 = 6_000;
@@ -65,7 +66,7 @@ pub(crate) async fn run(gate: &GateSpec, room: &GateRoom, when: GateWhen, round:
         passed: exit == Some(0),
         exit,
         ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
-        output: output.strip_prefix(&room.workdir).ok().map(|p| p.display().to_string()),
+        output: Some(Store::at(&room.workdir).shown(&output)),
         tail: trouble.unwrap_or_else(|| tail(&output).unwrap_or_default()),
     }
 }

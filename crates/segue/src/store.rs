@@ -1,4 +1,7 @@
 //! Where things lie: `.segue/` of the work tree, which ignores itself.
+//!
+//! A phase that runs beside others has a work tree of its own below `.segue/work/` of the first one. What it keeps lies with
+//! the rest, so that it is found in one place and outlives its work tree.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,16 +16,46 @@ pub(crate) struct StoreError {
     source: io::Error,
 }
 
+/// The folder of work trees below `.segue/`: one folder a plan, one a phase, and the work tree in it.
+const TREES: &str = "work";
+
 /// The folders and files of one work tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
     workdir: PathBuf,
+    root: PathBuf,
 }
 
 impl Store {
     /// The store of a work tree, whether or not it exists yet.
     pub(crate) fn at(workdir: impl Into<PathBuf>) -> Self {
-        Self { workdir: workdir.into() }
+        let workdir = workdir.into();
+        let root = first_tree(&workdir).unwrap_or_else(|| workdir.clone());
+        Self { workdir, root }
+    }
+
+    /// The work tree that a plan was started in: another one than this only for a phase beside others.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where whoever works in this work tree says so.
+    pub(crate) fn lock_dir(&self) -> PathBuf {
+        match self.workdir.parent() {
+            Some(own) if self.workdir != self.root => own.to_owned(),
+            _ => self.dir(),
+        }
+    }
+
+    /// The folder of a plan's work trees.
+    pub(crate) fn trees(&self, plan: &str) -> PathBuf {
+        self.dir().join(TREES).join(plan)
+    }
+
+    /// A file by the path that [`Self::shown`] gave it.
+    pub(crate) fn find(&self, shown: &str) -> PathBuf {
+        let kept = Path::new(shown).starts_with(".segue");
+        if kept { self.root.join(shown) } else { self.workdir.join(shown) }
     }
 
     /// Makes the folders that a run needs.
@@ -46,7 +79,7 @@ impl Store {
 
     /// `.segue/`
     pub(crate) fn dir(&self) -> PathBuf {
-        self.workdir.join(".segue")
+        self.root.join(".segue")
     }
 
     /// The journal.
@@ -71,6 +104,34 @@ impl Store {
 
     /// The path as a person would write it, from the work tree.
     pub(crate) fn shown(&self, path: &Path) -> String {
-        path.strip_prefix(&self.workdir).unwrap_or(path).display().to_string()
+        let own = path.strip_prefix(&self.workdir).or_else(|_| path.strip_prefix(&self.root));
+        own.unwrap_or(path).display().to_string()
+    }
+}
+
+// `ROOT/.segue/work/PLAN/PHASE/NAME`
+fn first_tree(workdir: &Path) -> Option<PathBuf> {
+    let trees = workdir.parent()?.parent()?.parent()?;
+    let own = trees.parent().filter(|dir| trees.ends_with(TREES) && dir.ends_with(".segue"))?;
+    own.parent().map(Path::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_work_tree_of_a_phase_keeps_its_things_with_the_first_one() {
+        let phase = Store::at("/r/.segue/work/plan-1/3/r");
+        assert_eq!((phase.root(), phase.dir()), (Path::new("/r"), PathBuf::from("/r/.segue")));
+        assert_eq!(phase.lock_dir(), Path::new("/r/.segue/work/plan-1/3"));
+        let kept = phase.dir().join("checkpoints/c1.json");
+        assert_eq!(phase.find(&phase.shown(&kept)), kept);
+        let own = phase.workdir().join("src/a.rs");
+        assert_eq!(phase.find(&phase.shown(&own)), own);
+        for plain in ["/r", "/r/work/a/b/c", "/.segue/work"] {
+            let store = Store::at(plain);
+            assert_eq!((store.root(), store.lock_dir()), (Path::new(plain), store.dir()));
+        }
     }
 }

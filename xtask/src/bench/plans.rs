@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use segue_plans::graph::{Graph, Statuses};
-use segue_plans::split::{Part, expanded};
+use segue_plans::split::{Answers, Part, expanded};
 use segue_plans::{NoFiles, Phase, Plan, Status, letters, read_plan};
 
 use super::{Row, median};
@@ -90,7 +90,7 @@ fn scheduler() -> f64 {
             let mut statuses = Statuses::new();
             // The plan may have been edited or split since the last phase, so all of it is looked at anew.
             loop {
-                let now = expanded(&plan, &split);
+                let now = expanded(&plan, &split, Answers::Last);
                 let Some(next) = Graph::new(&now).ready(&statuses).first().copied() else { break };
                 statuses.insert(now.phases[next].id.clone(), Status::Completed);
             }

@@ -104,6 +104,7 @@ fn phase(entry: &Map<String, Value>, at: Place, number: usize) -> Phase {
     phase.role = text_of(entry, &["role"]);
     phase.policy = text_of(entry, &["policy"]);
     phase.autonomous = entry.get("autonomous").and_then(Value::as_bool) != Some(false);
+    phase.parallel = entry.get("parallel").and_then(Value::as_bool);
     phase.gates = entry.get("gates").map(|gates| self::gates(gates, at)).unwrap_or_default();
     let parts =
         ["subtasks", "sub_tasks", "tasks", "steps"].iter().find_map(|key| entry.get(*key)?.as_array());

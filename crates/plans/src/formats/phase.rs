@@ -242,6 +242,11 @@ fn from_front(reading: &Reading<'_, '_>, front: &Front, phase: &mut Phase) {
     phase.wave = front.text(&["wave"]).and_then(|wave| wave.parse().ok());
     phase.status = front.text(&["status"]).and_then(Status::read).unwrap_or_default();
     phase.autonomous = front.text(&["autonomous"]) != Some("false");
+    phase.parallel = match front.text(&["parallel"]) {
+        Some("true") => Some(true),
+        Some("false") => Some(false),
+        _ => None,
+    };
     let names = ["depends_on", "dependencies", "needs"];
     if let Some(needs) = front.get(&names) {
         phase.needs = needs.texts().iter().map(|text| text.trim_end_matches("-PLAN.md").to_owned()).collect();

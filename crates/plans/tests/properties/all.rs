@@ -223,12 +223,13 @@ fn phases() -> impl Strategy<Value = Phase> {
         status(),
         option::of(any::<u32>()),
         any::<bool>(),
+        option::of(any::<bool>()),
     );
     let names = (option::of(any::<String>()), option::of(any::<String>()), option::of(any::<String>()));
     let second = (words(), words(), words(), must, gates(), vec(tasks(), 0..3), criteria(), criteria());
     (first, names, second).prop_map(
         |(
-            (id, title, about, needs, status, wave, autonomous),
+            (id, title, about, needs, status, wave, autonomous, parallel),
             (agent, role, policy),
             (files, notes_in, notes_out, must_have, gates, tasks, criteria, verify),
         )| {
@@ -239,6 +240,7 @@ fn phases() -> impl Strategy<Value = Phase> {
                 status,
                 wave,
                 autonomous,
+                parallel,
                 agent,
                 role,
                 policy,

@@ -51,7 +51,7 @@ pub(crate) fn take(place: &Workplace, mut request: Request) -> Result<Vec<Event>
     let (depth, session, claims) = (document.depth, document.session, document.counts);
     let troubles = place.forms.write(place.store.workdir(), &document);
     work.trouble = work.trouble.into_iter().chain(troubles).reduce(|all, one| format!("{all}; {one}"));
-    let path = document.store(&place.forms.dir(place.store.workdir())?, &markdown)?;
+    let path = document.store(&place.forms.dir(place.store.root())?, &markdown)?;
     let mut events: Vec<Event> = judgement.events().collect();
     events.push(Event::CheckpointTaken {
         checkpoint: request.id,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
 use crate::config::Flags;
-use crate::plan::Splitting;
+use crate::plan::{Options, Splitting, Trouble};
 
 /// Keeps coding agents working past their context window.
 #[derive(Debug, Parser)]
@@ -234,6 +234,41 @@ pub(super) struct PlanFlags {
     /// What to do about a phase that is too large; auto under the policy observe, else propose
     #[arg(long, value_name = "HOW")]
     pub(super) split: Option<Splitting>,
+    #[command(flatten)]
+    pub(super) beside: BesideFlags,
+}
+
+/// The flags for phases side by side.
+#[derive(Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Plans")]
+pub(super) struct BesideFlags {
+    /// How many phases are at work at a time, each in a git work tree of its own, merged in the order of the plan
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(super) parallel: Option<u16>,
+    /// When a phase fails, go on with everything that does not need it
+    #[arg(long, conflicts_with = "fail_fast")]
+    pub(super) keep_going: bool,
+    /// When a phase fails, stop the others too; else they go on to their end and nothing new begins
+    #[arg(long)]
+    pub(super) fail_fast: bool,
+}
+
+impl BesideFlags {
+    /// Whether anything was said.
+    pub(super) fn any(&self) -> bool {
+        self.parallel.is_some() || self.keep_going || self.fail_fast
+    }
+
+    /// Puts what was said into what is known.
+    pub(super) fn put(&self, options: &mut Options) {
+        options.parallel = self.parallel.map(usize::from).or(options.parallel);
+        if self.keep_going {
+            options.trouble = Trouble::KeepGoing;
+        }
+        if self.fail_fast {
+            options.trouble = Trouble::FailFast;
+        }
+    }
 }
 
 /// Where the results of gates go beside the screen.
@@ -276,6 +311,9 @@ pub(super) struct Phase {
     /// A run to be taken up; else the job is read from standard input
     #[arg(long, value_name = "RUN")]
     pub(super) take_up: Option<String>,
+    /// Only the gates of the job, in the work tree as it is
+    #[arg(long, conflicts_with = "take_up")]
+    pub(super) check: bool,
     #[command(flatten)]
     pub(super) settings: RunFlags,
 }
@@ -476,6 +514,8 @@ pub(super) struct Resume {
     /// Of a plan: what to do about a phase that is too large
     #[arg(long, value_name = "HOW")]
     pub(super) split: Option<Splitting>,
+    #[command(flatten)]
+    pub(super) beside: BesideFlags,
     #[command(flatten)]
     pub(super) results: ResultFlags,
 }

@@ -47,7 +47,7 @@ impl Place {
 
     /// The configuration in force here, with these flags.
     pub(super) fn layers(&self, flags: &Flags) -> Result<Layers, Failure> {
-        let project = self.store().workdir().join("segue.toml");
+        let project = self.store().root().join("segue.toml");
         let user = user_file();
         Ok(Layers::load(user.as_deref(), Some(&project), std::env::vars(), flags)?)
     }
@@ -128,10 +128,10 @@ pub(super) fn workplace(
     repo: Option<Repo>,
     settings: &Settings,
 ) -> Result<Workplace, Failure> {
-    let prompts = Prompts::load(store.workdir(), &settings.prompts)?;
+    let prompts = Prompts::load(store.root(), &settings.prompts)?;
     let forms = settings.checkpoint.forms.clone();
     forms.check(store.workdir())?;
-    let checkpoints = forms.dir(store.workdir())?;
+    let checkpoints = forms.dir(store.root())?;
     let (redactor, private) = (redactor(settings)?, Private::read(&store.run_dir(run)));
     Ok(Workplace {
         run: run.to_owned(),

@@ -2,14 +2,19 @@
 
 use std::io::Read;
 
-use segue_machine::{LastWords, Task};
+use segue_machine::{CommitMode, GateResult, GateSpec, GateWhen, LastWords, Task};
 
 use super::args;
 use super::failure::Failure;
 use super::open::{self, Place};
-use super::{resume, run};
+use super::{out, resume, run};
+use crate::config::Flags;
 use crate::driver::Look;
+use crate::gates::{self, GateRoom};
+use crate::keep::Found;
 use crate::plan::{Job, PLAN_PROCESS};
+use crate::process::lock::Lock;
+use crate::process::tree;
 
 /// Runs a phase and returns the exit code of its run.
 pub(super) fn phase(at: &Place, args: &args::Phase) -> Result<u8, Failure> {
@@ -23,6 +28,9 @@ pub(super) fn phase(at: &Place, args: &args::Phase) -> Result<u8, Failure> {
     std::io::stdin().lock().read_to_end(&mut bytes)?;
     let job: Job = serde_json::from_slice(&bytes)
         .map_err(|error| Failure::usage(format!("the job cannot be read: {error}")))?;
+    if args.check {
+        return check(at, &args.settings.flags(), job);
+    }
     let mut flags = args.settings.flags();
     flags.agent = flags.agent.or(job.agent);
     flags.role = flags.role.or(job.role);
@@ -30,21 +38,55 @@ pub(super) fn phase(at: &Place, args: &args::Phase) -> Result<u8, Failure> {
     // Whether the work tree was clean was asked before the first phase; what is there since is the plan's own.
     flags.allow_dirty = true;
     let mut settings = at.settings(&flags)?;
-    let mut gates = job.gates;
-    for gate in std::mem::take(&mut settings.gates) {
-        if !gates
-            .iter()
-            .any(|own| own.name == gate.name || (own.run == gate.run && own.manual == gate.manual))
-        {
-            gates.push(gate);
-        }
+    settings.gates = all_gates(job.gates, std::mem::take(&mut settings.gates));
+    if job.beside {
+        // What is not committed cannot be merged.
+        settings.git.commit = CommitMode::Branch;
     }
-    settings.gates = gates;
     let repo = open::repo(&at.dir, &settings)?;
     let task = Task { text: job.text, source: job.source, open_items: job.open_items };
     let look = if at.json { Look::Json } else { Look::Human };
-    let order = run::Order { run: job.run, last_words: LastWords { report: true, word: None } };
+    let order = run::Order { run: job.run, last_words: LastWords { report: !job.mend, word: None } };
     Ok(run::start_as(at, &settings, task, None, repo, look, order)?.1)
+}
+
+// The gates of a job and of the configuration, each once.
+fn all_gates(mut gates: Vec<GateSpec>, more: Vec<GateSpec>) -> Vec<GateSpec> {
+    for gate in more {
+        let known =
+            |own: &GateSpec| own.name == gate.name || (own.run == gate.run && own.manual == gate.manual);
+        if !gates.iter().any(known) {
+            gates.push(gate);
+        }
+    }
+    gates
+}
+
+// Runs the gates of a job in this work tree, one after the other, and writes what they said.
+fn check(at: &Place, flags: &Flags, job: Job) -> Result<u8, Failure> {
+    let settings = at.settings(flags)?;
+    let store = at.store();
+    store.create()?;
+    let _lock = Lock::take(&store.lock_dir(), "(the gates of a merge)")?;
+    let room = GateRoom {
+        workdir: store.workdir().to_owned(),
+        run_dir: store.lock_dir().join("gates"),
+        run: format!("merge-{}", std::process::id()),
+        redactor: open::redactor(&settings)?,
+        found: Found::default(),
+    };
+    tree::adopt()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let results: Vec<GateResult> = runtime.block_on(async {
+        let mut results = Vec::new();
+        for gate in all_gates(job.gates, settings.gates).iter().filter(|gate| !gate.manual) {
+            results.push(gates::run(gate, &room, GateWhen::After, 0).await);
+        }
+        results
+    });
+    let _ = std::fs::remove_dir_all(&room.run_dir);
+    out::line(&serde_json::to_string(&results).unwrap_or_default());
+    Ok(0)
 }
 
 // The end of the plan's process is a request to stop, as Ctrl-C is. One that has ended already has nobody to work for.

@@ -46,7 +46,7 @@ pub(super) fn resume_with(
         args.at.as_deref().map(|typed| way_back::go_back_to(at, typed, args.run.as_deref())).transpose()?;
     let run = back.as_ref().map(|document| document.run.as_str()).or(args.run.as_deref());
     let row = choose(at, &at.reader()?, run)?;
-    let lock = Lock::take(&store.dir(), &row.id)?;
+    let lock = Lock::take(&store.lock_dir(), &row.id)?;
     let mut journal = Journal::open(&store.journal())?;
     let past = history::read(journal.view(), &row.id, 0)?;
     let mut face = Face::new(if at.json { Look::Json } else { Look::Human }, &row.id);

@@ -88,9 +88,9 @@ pub(super) fn start_as(
     open::check_agents(&settings.everyone(), store.workdir())?;
     store.create()?;
     let run = order.run;
-    let _lock = Lock::take(&store.dir(), &run)?;
+    let _lock = Lock::take(&store.lock_dir(), &run)?;
     let mut journal = Journal::open(&store.journal())?;
-    end_dead_runs(&journal)?;
+    end_dead_runs(&journal, store.workdir())?;
     let mut place = open::workplace(store, &run, repo, settings)?;
     let rows = journal.view().runs()?;
     prune_quietly(
@@ -143,11 +143,16 @@ pub(super) fn refuse_unkept(settings: &Settings, day: Option<&DayBook>) -> Resul
 }
 
 // Whoever holds the lock knows that every other run here is dead; an agent of theirs must not work beside ours.
-fn end_dead_runs(journal: &Journal) -> Result<(), Failure> {
+fn end_dead_runs(journal: &Journal, workdir: &Path) -> Result<(), Failure> {
     for row in journal.view().runs()?.iter().filter(|row| row.status == "running") {
         // A journal that another version wrote is no reason to refuse; its mark still finds its processes.
         let past = history::read(journal.view(), &row.id, 0).unwrap_or_default();
-        end_orphans(&row.id, history::replay(&past, |_, _, _| {}).view());
+        let machine = history::replay(&past, |_, _, _| {});
+        // Another work tree's run is another's to end.
+        let elsewhere = |spec: &RunSpec| Path::new(&spec.workdir) != workdir;
+        if !machine.view().spec.as_deref().is_some_and(elsewhere) {
+            end_orphans(&row.id, machine.view());
+        }
     }
     Ok(())
 }

@@ -115,7 +115,7 @@ fn checkpoint(at: &Place, past: &[Past], id: &str) -> Result<u8, Failure> {
             ids.join(", ")
         )));
     };
-    let document = Document::read(&at.store().workdir().join(path))?;
+    let document = Document::read(&at.store().find(path))?;
     if at.json {
         out::line(&serde_json::to_string(&document).unwrap_or_default());
     } else {

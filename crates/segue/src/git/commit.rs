@@ -43,7 +43,7 @@ impl Repo {
         }
     }
 
-    fn has_identity(&self) -> Result<bool, GitError> {
+    pub(super) fn has_identity(&self) -> Result<bool, GitError> {
         for which in ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"] {
             if !self.call(&["var", which]).ask()?.status.success() {
                 return Ok(false);

@@ -7,9 +7,11 @@ mod call;
 mod commit;
 mod facts;
 mod lists;
+mod merge;
 mod snapshot;
 mod stage;
 mod touched;
+mod trees;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -20,6 +22,7 @@ use thiserror::Error;
 use call::Call;
 
 pub(crate) use facts::Facts;
+pub(crate) use merge::Merged;
 pub(crate) use snapshot::{Snapshot, SnapshotRequest};
 
 /// How long one call of git may take; those that read every file or run hooks get a multiple of it.

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use segue_plans::graph::{Graph, Statuses};
 use segue_plans::ids::same;
-use segue_plans::split::expanded;
+use segue_plans::split::{Answers, expanded};
 use segue_plans::{Phase, Plan, Status};
 
+use super::claims::Claim;
 use super::state::State;
 
 /// A plan with its splits in it, and how far everything is.
@@ -16,6 +17,14 @@ pub(super) struct Board {
     pub(super) plan: Plan,
     graph: Graph,
     statuses: Statuses,
+}
+
+/// Which phases hold one another up.
+pub(super) struct Claims<'a> {
+    /// What is claimed by phases at work.
+    pub(super) taken: Vec<Claim>,
+    /// What a phase claims.
+    pub(super) of: &'a dyn Fn(&Phase) -> Claim,
 }
 
 /// What is to be done with a phase.
@@ -30,7 +39,8 @@ pub(super) enum Next {
 impl Board {
     /// The board of a plan. With `force` what the plan itself calls completed is not.
     pub(super) fn new(plan: &Plan, state: &State, force: bool) -> Self {
-        let plan = expanded(plan, &state.splits());
+        let answers = if state.options.beside() { Answers::None } else { Answers::Last };
+        let plan = expanded(plan, &state.splits(), answers);
         let status = |phase: &Phase| {
             let known = state.phase(&phase.id).map(|known| known.status);
             known.unwrap_or(match phase.status {
@@ -54,16 +64,37 @@ impl Board {
         self.plan.phases.get(at).and_then(|phase| self.statuses.get(&phase.id)).copied().unwrap_or_default()
     }
 
-    /// What is next, besides what is at work: first what was cut off, then what can begin.
-    pub(super) fn next(&self, at_work: &BTreeSet<String>, wanted: impl Fn(&Phase) -> bool) -> Option<Next> {
+    /// What is next, besides what is at work: first what was cut off, then what can begin. What can begin and is held has
+    /// a claim on its place: nothing that it would have to wait for goes before it.
+    pub(super) fn next(
+        &self,
+        at_work: &BTreeSet<String>,
+        wanted: impl Fn(&Phase) -> bool,
+        claims: &Claims<'_>,
+    ) -> Option<Next> {
         let is_free = |at: &usize| {
             let phase = &self.plan.phases[*at];
             !at_work.contains(&phase.id) && wanted(phase)
         };
         let cut_off =
             (0..self.plan.phases.len()).filter(|at| self.status(*at) == Status::InProgress).find(is_free);
-        let ready = || self.graph.ready(&self.statuses).into_iter().find(is_free);
-        cut_off.map(Next::TakeUp).or_else(|| ready().map(Next::Begin))
+        if let Some(at) = cut_off {
+            return Some(Next::TakeUp(at));
+        }
+        let mut held: Vec<Claim> = Vec::new();
+        for at in self.graph.ready(&self.statuses).into_iter().filter(is_free) {
+            let claim = (claims.of)(&self.plan.phases[at]);
+            if !claims.taken.iter().chain(&held).any(|other| claim.excludes(other)) {
+                return Some(Next::Begin(at));
+            }
+            held.push(claim);
+        }
+        None
+    }
+
+    /// Each phase's place in the order in which they would be run one by one.
+    pub(super) fn order(&self) -> Vec<&str> {
+        self.graph.order().into_iter().map(|at| self.plan.phases[at].id.as_str()).collect()
     }
 
     /// Phases that are not over.
@@ -97,7 +128,8 @@ mod tests {
 
     fn ids(board: &Board, at_work: &[&str]) -> Option<(bool, String)> {
         let at_work = at_work.iter().map(|id| (*id).to_owned()).collect();
-        board.next(&at_work, |_| true).map(|next| match next {
+        let claims = Claims { taken: Vec::new(), of: &|_| Claim::default() };
+        board.next(&at_work, |_| true, &claims).map(|next| match next {
             Next::TakeUp(at) => (true, board.plan.phases[at].id.clone()),
             Next::Begin(at) => (false, board.plan.phases[at].id.clone()),
         })
@@ -112,6 +144,22 @@ mod tests {
         assert_eq!(ids(&board, &["3"]), Some((false, "1".to_owned())));
         assert_eq!(ids(&board, &["3", "1"]), None);
         assert_eq!(board.waits_for(1), ["1"]);
+    }
+
+    #[test]
+    fn h2_what_is_held_is_not_overtaken_by_what_it_would_have_to_wait_for() {
+        let files = |id: &str, files: &[&str]| Phase {
+            files: files.iter().map(|f| (*f).to_owned()).collect(),
+            ..Phase::new(id)
+        };
+        let phases =
+            vec![files("1", &["a"]), files("2", &["a", "b"]), files("3", &["b"]), files("4", &["c"])];
+        let plan = Plan { phases, ..Plan::default() };
+        let board = Board::new(&plan, &State::default(), false);
+        let of = |phase: &Phase| Claim::of(phase, None);
+        let claims = Claims { taken: vec![of(&plan.phases[0])], of: &of };
+        let next = board.next(&BTreeSet::from(["1".to_owned()]), |_| true, &claims);
+        assert_eq!(next, Some(Next::Begin(3)), "3 would hold 2 up once more");
     }
 
     #[test]

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::Command;
+use tokio::sync::mpsc;
 
 use super::job::Job;
 
@@ -24,7 +25,12 @@ pub(super) enum What {
     New(Box<Job>),
     /// A run that was stopped, or whose process died.
     TakeUp(String, Vec<String>),
+    /// No run: only its gates.
+    Check(Box<Job>),
 }
+
+/// A line of JSON that a phase wrote, and the phase.
+pub(super) type Heard = (String, Vec<u8>);
 
 /// How it is started.
 #[derive(Debug, Clone)]
@@ -33,6 +39,8 @@ pub(super) struct How {
     pub(super) dir: PathBuf,
     pub(super) plan: String,
     pub(super) json: bool,
+    /// Others are at work at the same time, so what it writes must be told apart.
+    pub(super) beside: bool,
     pub(super) flags: Vec<String>,
 }
 
@@ -49,13 +57,18 @@ impl Child {
     pub(super) fn start(how: &How, what: &What) -> io::Result<Self> {
         let mut command = Command::new(&how.program);
         command.arg("-C").arg(&how.dir);
-        if how.json {
+        let piped = how.json || how.beside || matches!(what, What::Check(_));
+        if piped {
             command.arg("--json");
         }
         command.arg("phase");
         let job = match what {
             What::New(job) => {
                 command.args(&how.flags).stdin(Stdio::piped());
+                Some(serde_json::to_vec(job)?)
+            }
+            What::Check(job) => {
+                command.arg("--check").args(&how.flags).stdin(Stdio::piped());
                 Some(serde_json::to_vec(job)?)
             }
             What::TakeUp(run, flags) => {
@@ -66,7 +79,7 @@ impl Child {
         command
             .env(PLAN_MARK, &how.plan)
             .env(PLAN_PROCESS, std::process::id().to_string())
-            .stdout(if how.json { Stdio::piped() } else { Stdio::inherit() })
+            .stdout(if piped { Stdio::piped() } else { Stdio::inherit() })
             .process_group(0);
         let process = command.spawn()?;
         let pid = process.id().unwrap_or_default();
@@ -78,19 +91,36 @@ impl Child {
         self.pid
     }
 
-    /// Gives it its job, passes on what it writes, and waits for its end.
-    pub(super) async fn attend(mut self) -> io::Result<ExitStatus> {
+    async fn give_job(&mut self) {
         if let (Some(job), Some(mut stdin)) = (self.job.take(), self.process.stdin.take()) {
             // One that does not read its job says so with its exit code.
             let _ = stdin.write_all(&job).await;
-            drop(stdin);
         }
+    }
+
+    /// Gives it its job and takes all that it writes.
+    pub(super) async fn answer(mut self) -> io::Result<Vec<u8>> {
+        self.give_job().await;
+        let mut all = Vec::new();
+        if let Some(mut out) = self.process.stdout.take() {
+            out.read_to_end(&mut all).await?;
+        }
+        self.process.wait().await.map(|_| all)
+    }
+
+    /// Gives it its job, passes on what it writes, and waits for its end.
+    pub(super) async fn attend(
+        mut self,
+        id: &str,
+        heard: mpsc::UnboundedSender<Heard>,
+    ) -> io::Result<ExitStatus> {
+        self.give_job().await;
         if let Some(out) = self.process.stdout.take() {
             let mut lines = BufReader::new(out);
             let mut line = Vec::new();
             while lines.read_until(b'\n', &mut line).await? > 0 {
-                pass_on(&line);
-                line.clear();
+                // The plan has ended, or is about to.
+                let _ = heard.send((id.to_owned(), std::mem::take(&mut line)));
             }
         }
         self.process.wait().await
@@ -104,7 +134,8 @@ pub(super) fn interrupt(pid: u32) {
     }
 }
 
-fn pass_on(line: &[u8]) {
+/// Writes a line that a phase wrote.
+pub(super) fn pass_on(line: &[u8]) {
     use std::io::Write;
     let mut out = io::stdout().lock();
     // Whoever read this has gone away; the run goes on.

@@ -9,7 +9,7 @@ use super::board::Board;
 use super::closing::digest;
 use super::outcome::{self, End, Facts, Settled};
 use super::runner::{Runner, fields};
-use super::state::Splitting;
+use super::state::{Splitting, Stage};
 use super::{PlanError, handoff, sizes, stored};
 
 /// How often a phase is taken up whose process was killed while the plan's was not.
@@ -18,10 +18,13 @@ const LOST: u32 = 2;
 impl Runner {
     /// A phase's process has ended.
     pub(super) fn ended(&mut self, id: &str, exit: Option<i32>) -> Result<(), PlanError> {
+        if self.work(id).is_some_and(|work| work.stage == Stage::Mending) {
+            return self.mended(id, exit);
+        }
         let board = Board::new(&self.plan, self.kept.state(), self.set.force);
         let known = self.kept.state().phase(id).cloned().unwrap_or_default();
         let run = known.run.unwrap_or_default();
-        let facts = outcome::look(&self.set.store, &run)?;
+        let facts = outcome::look(&self.store_of(id), &run)?;
         let settled = outcome::settle(exit, facts.as_ref());
         // A phase may be taken out of the plan while it is at work.
         let gone = Phase { title: String::new(), ..Phase::new(id) };
@@ -39,6 +42,7 @@ impl Runner {
                 self.report(&phase, &run, &settled, facts.as_ref())?;
                 self.quality_round(&board.plan, &phase)
             }
+            End::Completed { .. } if self.work(id).is_some() => self.queue(id),
             End::Completed { claimed } => {
                 self.learn(&phase, facts.as_ref());
                 self.finished(&phase, &run, &settled, facts.as_ref(), Status::Completed, claimed)
@@ -55,12 +59,10 @@ impl Runner {
     }
 
     fn was_lost(&mut self, phase: &Phase, run: &str) -> Result<(), PlanError> {
-        let times = self.lost.entry(phase.id.clone()).or_default();
-        *times += 1;
-        if *times <= LOST && !self.stopping {
+        if self.may_take_up(&phase.id) {
             let text = format!("the process of phase {} was killed: its run is taken up", phase.id);
             self.warn("phase_lost", &text)?;
-            return if outcome::look(&self.set.store, run)?.is_some() {
+            return if outcome::look(&self.store_of(&phase.id), run)?.is_some() {
                 self.go_on(&phase.id, run)
             } else {
                 let board = Board::new(&self.plan, self.kept.state(), self.set.force);
@@ -70,6 +72,13 @@ impl Runner {
         self.voice.say(&format!("phase {} was stopped: its process was killed", phase.id));
         self.stop_with(130);
         Ok(())
+    }
+
+    /// Whether a phase whose process was killed is taken up once more.
+    pub(super) fn may_take_up(&mut self, id: &str) -> bool {
+        let times = self.lost.entry(id.to_owned()).or_default();
+        *times += 1;
+        *times <= LOST && !self.interrupted
     }
 
     fn wants_quality(&self, id: &str) -> bool {
@@ -107,6 +116,7 @@ impl Runner {
             .map_or(settled.why.as_str(), |details| details.reason.as_str());
         if parts.len() > 1 && !is_part && self.splitting() == Splitting::Auto {
             self.report(phase, run, settled, facts)?;
+            self.leave_to_parts(&phase.id)?;
             return self.split(phase, parts, why);
         }
         if parts.len() > 1 && !is_part && self.splitting() == Splitting::Propose {
@@ -122,6 +132,7 @@ impl Runner {
         let asks = settled.end == End::Split;
         let status = if asks { Status::NeedsPerson } else { Status::Failed };
         self.hand_over(phase, settled, facts)?;
+        self.keep_failed(&phase.id)?;
         self.finished(phase, run, settled, facts, status, false)?;
         self.after_trouble(&phase.id, if asks { 3 } else { code.max(1) }, settled)
     }
@@ -209,18 +220,19 @@ impl Runner {
         let state = self.kept.state();
         let whole = state.whole_of(id).and_then(|whole| state.phase(whole));
         let siblings = whole.is_some_and(|whole| whole.status == Status::InProgress);
-        if !siblings || settled.report.recommendation == Recommendation::Halt && settled.by_agent {
-            self.stopping = true;
+        let halt = settled.report.recommendation == Recommendation::Halt && settled.by_agent;
+        if !siblings || halt {
+            self.trouble(code, halt);
         }
         Ok(())
     }
 
-    fn stop_with(&mut self, code: u8) {
+    pub(super) fn stop_with(&mut self, code: u8) {
         self.stopping = true;
         self.exit = if self.exit == 0 { code } else { self.exit };
     }
 
-    fn learn(&self, phase: &Phase, facts: Option<&Facts>) {
+    pub(super) fn learn(&self, phase: &Phase, facts: Option<&Facts>) {
         let Some(facts) = facts else { return };
         let plan = Plan { gates: self.plan.gates.clone(), phases: vec![phase.clone()], ..Plan::default() };
         let estimated = estimate(&plan, None, &[], &self.disk()).tokens;

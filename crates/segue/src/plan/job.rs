@@ -37,6 +37,12 @@ pub(crate) struct Job {
     pub(crate) role: Option<String>,
     /// The policy.
     pub(crate) policy: Option<String>,
+    /// It has a work tree to itself, and its work is committed there.
+    #[serde(default)]
+    pub(crate) beside: bool,
+    /// It brings two phases together: there is no report about that.
+    #[serde(default)]
+    pub(crate) mend: bool,
 }
 
 /// Where jobs are made.
@@ -93,6 +99,8 @@ impl Desk<'_> {
             agent: phase.agent.clone(),
             role: phase.role.clone(),
             policy: phase.policy.clone(),
+            beside: false,
+            mend: false,
         })
     }
 

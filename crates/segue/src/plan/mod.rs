@@ -3,8 +3,10 @@
 //! This level sees exit codes, verdicts, gates, commits and reports, never the contents of files. What it knows is on disk
 //! before anything follows from it, so that it can be taken up wherever it was cut off.
 
+mod beside;
 mod board;
 mod child;
+mod claims;
 mod closing;
 mod disk;
 mod ending;
@@ -12,6 +14,9 @@ mod gates;
 mod handoff;
 mod job;
 mod kept;
+mod landing;
+mod mend;
+mod merge;
 mod outcome;
 mod parts;
 mod patch;
@@ -20,6 +25,7 @@ mod runner;
 mod sizes;
 mod state;
 mod stored;
+mod trees;
 mod voice;
 
 use std::path::{Path, PathBuf};
@@ -33,7 +39,7 @@ pub(crate) use kept::{Kept, StateError, all};
 pub(crate) use results::{junit, step_summary, suites};
 pub(crate) use runner::{Runner, Setting};
 pub(crate) use sizes::known as known_sizes;
-pub(crate) use state::{Options, Splitting, Standing, State};
+pub(crate) use state::{Options, Splitting, Stage, Standing, State, Trouble};
 pub(crate) use voice::estimate_words;
 
 use crate::store::Store;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::outcome::{self, End, Settled};
 use super::runner::{Runner, fields};
 use super::state::Splitting;
-use super::{PlanError, sizes, stored};
+use super::{PlanError, gates, sizes, stored};
 
 /// A phase that is likely to take more of a session's budget than this is split, in percent.
 const WHOLE: u64 = 100;
@@ -70,8 +70,9 @@ impl Runner {
         parts.iter_mut().for_each(|part| part.title = redactor.text(&part.title).text.into_owned());
         let count = parts.len();
         let text = format!(
-            "Phase {} too large ({why}). Splitting into {count} sub-phases, launching one after the other...",
-            phase.id
+            "Phase {} too large ({why}). Splitting into {count} sub-phases, launching {}...",
+            phase.id,
+            if self.kept.state().options.beside() { "in parallel" } else { "one after the other" }
         );
         self.kept.change(|state| {
             let known = state.phase_mut(&phase.id);
@@ -112,6 +113,9 @@ impl Runner {
             parts.iter().filter(|part| !status(part).is_over()).map(|part| part.id.as_str()).collect();
         let person = parts.iter().all(|part| status(part).is_over() || status(part) == Status::NeedsPerson);
         let (end, status, why) = match (bad.is_empty(), person) {
+            (true, _) if self.wants_person(&whole) => {
+                (End::NeedsPerson, Status::NeedsPerson, "a person must look at the whole".to_owned())
+            }
             (true, _) => {
                 let claimed =
                     parts.iter().any(|part| state.phase(&part.id).is_some_and(|known| known.claimed));
@@ -127,5 +131,14 @@ impl Runner {
         let phase = phase.unwrap_or_else(|| Phase::new(whole.clone()));
         let settled = outcome::of_parts(end, why);
         self.finished(&phase, "", &settled, None, status, claimed)
+    }
+
+    // Of parts side by side none has the gates that are for a person.
+    fn wants_person(&self, whole: &str) -> bool {
+        let phase = self.plan.phases.iter().find(|phase| same(&phase.id, whole));
+        let manual =
+            |phase: &Phase| gates::of(&self.plan, phase, &self.set.program).iter().any(|gate| gate.manual);
+        let accepted = self.kept.state().phase(whole).is_some_and(|known| known.accepted);
+        self.kept.state().options.beside() && !accepted && phase.is_some_and(manual)
     }
 }

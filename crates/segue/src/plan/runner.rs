@@ -1,6 +1,4 @@
 //! The runner of a plan: starts what can begin, waits, and hands each end to `ending.rs`. The only loop of the plan level.
-//!
-//! One phase is at work at a time; nothing but [`MOST`] says so.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -11,22 +9,22 @@ use segue_plans::{Budget, Phase, Plan, Status, estimate, fill_gates};
 use segue_redact::Redactor;
 use segue_report::{Outer, PhaseFields, PhaseStatus, RunStarted};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::board::{Board, Next, is_part};
-use super::child::{self, Child, How, What};
+use super::board::{Board, Claims, Next, is_part};
+use super::child::{self, Child, Heard, How, What};
+use super::claims::Claim;
 use super::handoff::{self, Found};
-use super::job::{Desk, Errand};
+use super::job::{Desk, Errand, Job};
 use super::kept::Kept;
-use super::outcome::{self, End};
-use super::state::{PhaseState, Splitting, State};
+use super::landing::Stepped;
+use super::outcome::{self, End, Facts};
+use super::state::{PhaseState, Splitting, Stage, State};
 use super::voice::Voice;
 use super::{Disk, PlanError, sizes};
 use crate::prompt::Prompts;
 use crate::store::Store;
-
-/// How many phases are at work at a time.
-const MOST: usize = 1;
 
 /// What a plan is run with.
 #[derive(Debug)]
@@ -57,6 +55,8 @@ pub(crate) struct Setting {
     pub(crate) only: Option<String>,
     /// What the plan calls completed is not.
     pub(crate) force: bool,
+    /// Files that segue itself writes into a work tree for people.
+    pub(crate) left_out: Vec<String>,
     /// Makes ids of runs.
     pub(crate) new_id: fn() -> String,
 }
@@ -70,10 +70,25 @@ pub(crate) struct Runner {
     pub(super) plan: Plan,
     running: JoinSet<(String, std::io::Result<ExitStatus>)>,
     at_work: BTreeMap<String, u32>,
+    hears: (mpsc::UnboundedSender<Heard>, mpsc::UnboundedReceiver<Heard>),
+    /// Steps of merging that are being taken.
+    pub(super) steps: JoinSet<(String, Stepped)>,
+    /// The processes of gates that run for a merge.
+    pub(super) checks: BTreeMap<String, u32>,
+    /// Phases that are done and not in the plan's branch yet.
+    pub(super) queued: BTreeSet<String>,
+    /// The one that is being brought there.
+    pub(super) merging: Option<String>,
+    /// What was known about it while its work tree was there.
+    pub(super) gathered: BTreeMap<String, Option<Facts>>,
+    /// Phases that wait for a provider.
+    pub(super) waiting: BTreeSet<String>,
     /// How often a phase's process was lost.
     pub(super) lost: BTreeMap<String, u32>,
     /// Nothing more is begun.
     pub(super) stopping: bool,
+    /// Everything is to end as soon as it can.
+    pub(super) interrupted: bool,
     /// The exit code so far.
     pub(super) exit: u8,
     pub(super) told: BTreeSet<String>,
@@ -83,10 +98,26 @@ impl Runner {
     /// A runner for a plan whose state is kept there.
     pub(crate) fn new(set: Setting, kept: Kept) -> Result<Self, PlanError> {
         let voice = Voice { json: set.json, plan: kept.state().id.clone(), redactor: set.redactor.clone() };
-        let (running, at_work, lost, told) = Default::default();
-        let plan = Plan::default();
-        let mut runner =
-            Self { set, kept, voice, plan, running, at_work, lost, stopping: false, exit: 0, told };
+        let mut runner = Self {
+            set,
+            kept,
+            voice,
+            plan: Plan::default(),
+            running: JoinSet::new(),
+            at_work: BTreeMap::new(),
+            hears: mpsc::unbounded_channel(),
+            steps: JoinSet::new(),
+            checks: BTreeMap::new(),
+            queued: BTreeSet::new(),
+            merging: None,
+            gathered: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+            lost: BTreeMap::new(),
+            stopping: false,
+            interrupted: false,
+            exit: 0,
+            told: BTreeSet::new(),
+        };
         runner.plan = runner.read()?;
         Ok(runner)
     }
@@ -102,7 +133,8 @@ impl Runner {
             if !self.stopping {
                 self.begin_what_can()?;
             }
-            if self.at_work.is_empty() {
+            self.merge_what_can()?;
+            if self.at_work.is_empty() && self.steps.is_empty() {
                 break;
             }
             tokio::select! {
@@ -110,9 +142,18 @@ impl Runner {
                 _ = interrupt.recv() => self.stop_asked(),
                 _ = terminate.recv() => self.stop_asked(),
                 _ = hang_up.recv() => self.stop_asked(),
+                Some((id, line)) = self.hears.1.recv() => self.heard(&id, &line),
+                Some(done) = self.steps.join_next() => {
+                    let (id, came) = done.map_err(|error| PlanError::System { what: "a merge", source: error.into() })?;
+                    self.stepped(&id, came)?;
+                }
                 Some(done) = self.running.join_next() => {
                     let (id, status) = done.map_err(|error| PlanError::System { what: "a phase", source: error.into() })?;
                     self.at_work.remove(&id);
+                    self.waiting.remove(&id);
+                    while let Ok((id, line)) = self.hears.1.try_recv() {
+                        self.heard(&id, &line);
+                    }
                     let status = status.map_err(|source| PlanError::System { what: "a phase", source })?;
                     self.ended(&id, status.code())?;
                 }
@@ -177,13 +218,15 @@ impl Runner {
     fn begin_what_can(&mut self) -> Result<(), PlanError> {
         self.plan = self.read()?;
         self.tell_changes()?;
-        while self.at_work.len() < MOST && !self.stopping {
+        while self.has_room() && !self.stopping {
             let board = Board::new(&self.plan, self.kept.state(), self.set.force);
-            let busy = self.at_work.keys().cloned().collect();
+            let busy = self.at_work.keys().chain(&self.queued).cloned().collect();
             let state = self.kept.state();
             let wanted =
                 |phase: &Phase| self.set.only.as_ref().is_none_or(|only| is_part(phase, only, state));
-            let Some(next) = board.next(&busy, wanted) else { return Ok(()) };
+            let of = |phase: &Phase| Claim::of(phase, state.whole_of(&phase.id));
+            let claims = Claims { taken: self.taken(), of: &of };
+            let Some(next) = board.next(&busy, wanted, &claims) else { return Ok(()) };
             match next {
                 Next::TakeUp(at) => self.take_up(&board.plan, at)?,
                 Next::Begin(at) => {
@@ -196,14 +239,28 @@ impl Runner {
         Ok(())
     }
 
+    // One that waits for a provider leaves its place to another, but not to any number of them.
+    fn has_room(&self) -> bool {
+        let most = self.kept.state().options.most();
+        let at_work = self.at_work.len();
+        at_work - self.waiting.len().min(at_work) < most && at_work < most * 2
+    }
+
+    /// Whether a process works on a phase.
+    pub(super) fn is_at_work(&self, id: &str) -> bool {
+        self.at_work.contains_key(id)
+    }
+
     fn begin(&mut self, plan: &Plan, at: usize) -> Result<(), PlanError> {
         let phase = &plan.phases[at];
         let run = (self.set.new_id)();
+        let work = self.new_work(phase)?;
         self.kept.change(|state| {
             let known = state.phase_mut(&phase.id);
             (known.status, known.run, known.quality) = (Status::InProgress, Some(run.clone()), false);
             known.tries += 1;
             known.why.clear();
+            (known.work, known.landed) = (work, None);
         })?;
         self.started(phase)?;
         self.launch(plan, phase, &run)
@@ -220,7 +277,10 @@ impl Runner {
         let phase = &plan.phases[at];
         let known = self.kept.state().phase(&phase.id).cloned().unwrap_or_default();
         let Some(run) = known.run else { return self.begin(plan, at) };
-        let facts = outcome::look(&self.set.store, &run)?;
+        if let Some(stage) = known.work.map(|work| work.stage).filter(|stage| *stage > Stage::Working) {
+            return self.go_on_merging(&phase.id.clone(), stage);
+        }
+        let facts = outcome::look(&self.store_of(&phase.id), &run)?;
         self.started(phase)?;
         let Some(facts) = facts else { return self.launch(plan, phase, &run) };
         let over = facts.outcome.is_some() && outcome::settle(None, Some(&facts)).end != End::Stopped;
@@ -238,6 +298,9 @@ impl Runner {
 
     /// Starts a run in a new process.
     pub(super) fn launch(&mut self, plan: &Plan, phase: &Phase, run: &str) -> Result<(), PlanError> {
+        if !self.make_tree(phase)? {
+            return Ok(());
+        }
         let known = self.kept.state().phase(&phase.id).cloned().unwrap_or_default();
         let dir = self.kept.phase_dir(&phase.id);
         let rest = if known.quality { Found::Missing } else { self.earlier(phase) };
@@ -260,7 +323,7 @@ impl Runner {
         };
         let roots = vec![self.set.store.workdir().to_owned(), self.set.dir.clone(), self.plan_dir()];
         let desk = Desk { program: &self.set.program, prompts: &self.set.prompts, roots };
-        let job = desk.job(plan, phase, run, errand)?;
+        let job = Job { beside: known.work.is_some(), ..desk.job(plan, phase, run, errand)? };
         self.spawn(&phase.id, &What::New(Box::new(job)))
     }
 
@@ -282,27 +345,40 @@ impl Runner {
         if path.is_dir() { path } else { path.parent().map(PathBuf::from).unwrap_or_default() }
     }
 
-    fn spawn(&mut self, id: &str, what: &What) -> Result<(), PlanError> {
-        let state = self.kept.state();
-        let how = How {
+    /// How the processes of a phase are started.
+    pub(super) fn how(&self, id: &str) -> How {
+        let own = self.work(id).is_some();
+        How {
             program: self.set.program.clone(),
-            dir: self.set.dir.clone(),
-            plan: state.id.clone(),
+            dir: if own { self.tree(id).folder(&self.set.dir) } else { self.set.dir.clone() },
+            plan: self.kept.state().id.clone(),
             json: self.set.json,
+            beside: own,
             flags: self.kept.flags(),
-        };
-        let child = Child::start(&how, what)
+        }
+    }
+
+    pub(super) fn spawn(&mut self, id: &str, what: &What) -> Result<(), PlanError> {
+        let child = Child::start(&self.how(id), what)
             .map_err(|source| PlanError::System { what: "a phase could not be started", source })?;
         self.at_work.insert(id.to_owned(), child.pid());
-        let id = id.to_owned();
-        self.running.spawn(async move { (id, child.attend().await) });
+        let (id, heard) = (id.to_owned(), self.hears.0.clone());
+        self.running.spawn(async move {
+            let status = child.attend(&id, heard).await;
+            (id, status)
+        });
         Ok(())
     }
 
     fn stop_asked(&mut self) {
-        self.stopping = true;
         self.exit = 130;
-        self.at_work.values().for_each(|pid| child::interrupt(*pid));
+        self.interrupt();
+    }
+
+    /// Ends everything that is at work as soon as it can end well.
+    pub(super) fn interrupt(&mut self) {
+        (self.stopping, self.interrupted) = (true, true);
+        self.at_work.values().chain(self.checks.values()).for_each(|pid| child::interrupt(*pid));
     }
 
     /// What is done about a phase that is too large.

@@ -48,6 +48,37 @@ pub(crate) struct Options {
     /// What is done about phases that are too large; by the policy when left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) split: Option<Splitting>,
+    /// How many phases are at work at a time; one when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) parallel: Option<usize>,
+    /// What follows when a phase fails.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) trouble: Trouble,
+}
+
+impl Options {
+    /// How many phases are at work at a time.
+    pub(crate) fn most(&self) -> usize {
+        self.parallel.unwrap_or(1).max(1)
+    }
+
+    /// Whether phases have work trees of their own.
+    pub(crate) fn beside(&self) -> bool {
+        self.most() > 1
+    }
+}
+
+/// What follows when a phase fails.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Trouble {
+    /// Nothing is begun any more; what is at work goes on to its end.
+    #[default]
+    Finish,
+    /// Whatever does not need it goes on.
+    KeepGoing,
+    /// Everything is stopped.
+    FailFast,
 }
 
 /// What is done about phases that are too large.
@@ -130,6 +161,74 @@ pub(crate) struct PhaseState {
     /// What it used.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) spent: Spent,
+    /// The work tree that it has to itself, for as long as it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) work: Option<Work>,
+    /// A person says that it is done, whatever its gates say.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) accepted: bool,
+    /// The commit by which it came into the plan's branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) landed: Option<String>,
+}
+
+/// The work tree of a phase that runs beside others.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Work {
+    /// The commit that it began with.
+    pub(crate) base: String,
+    /// The paths that no phase beside it is given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) claims: Vec<String>,
+    /// Nothing runs beside it, but parts of the same phase.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) alone: bool,
+    /// How far it is.
+    pub(crate) stage: Stage,
+    /// The run that mends a conflict, or what fails together with others' work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) mend: Option<String>,
+    /// The head of the plan's branch that it is merged with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) onto: Option<String>,
+    /// Its own head before that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) own: Option<String>,
+    /// Files in conflict.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) conflicts: Vec<String>,
+    /// What the plan's branch is brought forward to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) commit: Option<String>,
+    /// How often it was merged: the branch may move meanwhile.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) rounds: u32,
+}
+
+/// How far the work tree of a phase is, in this order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Stage {
+    /// It is being made.
+    #[default]
+    Making,
+    /// The phase is worked on in it.
+    Working,
+    /// The phase is done and waits for its turn.
+    Done,
+    /// It is merged with the plan's branch, and the gates run.
+    Merging,
+    /// An agent mends what came of that.
+    Mending,
+    /// A person must.
+    Stuck,
+    /// The plan's branch goes forward to it.
+    Landing,
+    /// Its work is in the plan's branch.
+    Landed,
+    /// It was split; its parts begin with what it left.
+    Split,
 }
 
 /// How far a plan is.
@@ -187,7 +286,9 @@ impl State {
 
     /// Whether a run is one of this plan's.
     pub(crate) fn owns(&self, run: &str) -> bool {
-        self.phases.values().any(|phase| phase.run.as_deref() == Some(run))
+        let mends =
+            |phase: &PhaseState| phase.work.as_ref().and_then(|work| work.mend.as_deref()) == Some(run);
+        self.phases.values().any(|phase| phase.run.as_deref() == Some(run) || mends(phase))
     }
 }
 

@@ -46,6 +46,11 @@ const BUILT_IN: &[BuiltIn] = &[
     built_in("continuation.loop", include_str!("../../templates/continuation.loop.md"), CONTINUATION),
     built_in("continuation.phased", include_str!("../../templates/continuation.phased.md"), CONTINUATION),
     built_in("continuation.staged", include_str!("../../templates/continuation.staged.md"), CONTINUATION),
+    built_in(
+        "merge",
+        include_str!("../../templates/merge.md"),
+        &["plan", "id", "title", "trouble", "own", "others"],
+    ),
     built_in("gates_failed", include_str!("../../templates/gates_failed.md"), &["round", "of", "failed"]),
     built_in("claims_wrong", include_str!("../../templates/claims_wrong.md"), &["round", "of", "claims"]),
     built_in("green_before", include_str!("../../templates/green_before.md"), &["open"]),

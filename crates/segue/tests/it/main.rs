@@ -3,6 +3,7 @@
 // Clippy takes a module for a test only when it says so, integration test or not.
 #[cfg(test)]
 mod bad_input;
+mod beside;
 #[cfg(test)]
 mod bridge;
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub(super) fn create(at: &Place, run: Option<&str>) -> Result<u8, Failure> {
     let Some(Event::CheckpointTaken { path, work, ms, .. }) = take(&place, request)?.pop() else {
         return Err(Failure::failed("no checkpoint was made"));
     };
-    let stored = Document::open(&place.store.workdir().join(&path))?;
+    let stored = Document::open(&place.store.find(&path))?;
     if at.json {
         let doc = serde_json::json!({
             "checkpoint": id, "run": row.id, "path": path, "snapshot": work.snapshot, "trouble": work.trouble,

@@ -121,7 +121,7 @@ pub(super) struct Shelf {
 impl Shelf {
     /// Looks through the folder of the checkpoints.
     pub(super) fn open(at: &Place) -> Result<Self, Failure> {
-        let workdir = at.store().workdir().to_owned();
+        let workdir = at.store().root().to_owned();
         let dir = forms(&at.layers(&Flags::default())?).dir(&workdir)?;
         let found = checkpoint::list(&dir)?;
         Ok(Self { workdir, found })

@@ -5,7 +5,7 @@ use segue_plans::ids::same;
 
 use super::status::choose;
 use super::{Failure, Place, out};
-use crate::plan::{Kept, home};
+use crate::plan::{Kept, Stage, home};
 use crate::process::lock::Lock;
 
 /// Marks a phase as completed.
@@ -23,7 +23,12 @@ pub(super) fn accept(at: &Place, plan: Option<&str>, phase: &str) -> Result<u8, 
     }
     kept.change(|state| {
         let phase = state.phase_mut(phase);
-        (phase.status, phase.why) = (Status::Completed, "a person says so".to_owned());
+        (phase.status, phase.why, phase.accepted) = (Status::Completed, "a person says so".to_owned(), true);
+        // Its work is not in the plan's branch yet.
+        if let Some(work) = &mut phase.work {
+            phase.status = Status::InProgress;
+            work.stage = if work.onto.is_some() { work.stage } else { Stage::Done };
+        }
     })?;
     let id = kept.state().id.clone();
     if at.json {

@@ -1,6 +1,7 @@
 //! `segue plan …`: look at a plan before it is run and while it is, one file per verb; and how `segue run` runs one.
 
 mod accept;
+mod beside;
 mod check;
 mod estimate;
 mod results;

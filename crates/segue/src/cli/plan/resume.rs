@@ -13,7 +13,7 @@ use super::run::{Take, drive, setting};
 use super::status::choose;
 use super::{Failure, Known, Place};
 use crate::config::Flags;
-use crate::plan::{Kept, PLAN_MARK, Splitting, Standing, State, all, home};
+use crate::plan::{Kept, PLAN_MARK, Splitting, Stage, Standing, State, all, home};
 use crate::process::lock::{Holder, Lock};
 use crate::process::{self, tree};
 use crate::store::Store;
@@ -41,6 +41,7 @@ pub(in crate::cli) fn resume(at: &Place, args: &Resume) -> Result<Option<u8>, Fa
     }
     kept.change(|state| {
         state.options.split = args.split.or(state.options.split);
+        args.beside.put(&mut state.options);
         if state.options.split == Some(Splitting::Auto) {
             ask_again_for_splits(state);
         }
@@ -100,9 +101,9 @@ pub(super) fn take_over(store: &Store, plan: &str) -> Result<(), Failure> {
     let until = Instant::now() + STOPPING;
     let mut told = false;
     while Instant::now() < until {
-        let holder = Lock::holder(&store.dir()).filter(Holder::is_alive);
-        let own = holder.is_some_and(|holder| tree::marked(&mark).iter().any(|proc| proc.pid == holder.pid));
-        if !own {
+        let holders = lock_dirs(store, plan).into_iter().filter_map(|dir| Lock::holder(&dir));
+        let alive: Vec<u32> = holders.filter(Holder::is_alive).map(|holder| holder.pid).collect();
+        if alive.is_empty() || !tree::marked(&mark).iter().any(|proc| alive.contains(&proc.pid)) {
             break;
         }
         if !std::mem::replace(&mut told, true) {
@@ -112,6 +113,12 @@ pub(super) fn take_over(store: &Store, plan: &str) -> Result<(), Failure> {
     }
     process::sweep_marked(&mark, Duration::from_secs(1));
     Ok(())
+}
+
+// Where the phases of a plan say that they are at work: in the work tree, or each in its own.
+fn lock_dirs(store: &Store, plan: &str) -> Vec<PathBuf> {
+    let own = std::fs::read_dir(store.trees(plan)).into_iter().flatten().flatten();
+    own.map(|entry| entry.path()).chain([store.dir()]).collect()
 }
 
 // What failed is tried again when somebody goes on; what is completed only by force.
@@ -131,6 +138,12 @@ pub(super) fn try_again(state: &mut State, only: Option<&str>, force: bool) {
     };
     for (_, phase) in state.phases.iter_mut().filter(|(id, _)| meant(id)) {
         let again = phase.status == Status::Failed || (force && phase.status.is_over());
+        // A person was asked to bring it together with the others.
+        if phase.status == Status::NeedsPerson
+            && phase.work.as_ref().is_some_and(|work| work.stage > Stage::Done)
+        {
+            phase.status = Status::InProgress;
+        }
         if again {
             phase.status = if phase.parts.is_empty() { Status::Pending } else { Status::InProgress };
             phase.digest = None;

@@ -13,7 +13,7 @@ use super::super::args::{ResultFlags, Run};
 use super::super::open;
 use super::super::run::{new_id, warn};
 use super::resume::{take_over, try_again};
-use super::{Failure, Known, Place, disk, out, results};
+use super::{Failure, Known, Place, beside, disk, out, results};
 use crate::clock;
 use crate::config::Settings;
 use crate::plan::{
@@ -31,10 +31,12 @@ pub(in crate::cli) fn wanted(at: &Place, args: &Run) -> Result<Option<Plan>, Fai
         || flags.restart
         || flags.force
         || flags.quality
-        || flags.split.is_some();
+        || flags.split.is_some()
+        || flags.beside.any();
     let is_there = |typed: &&String| !typed.trim().is_empty() && at.dir.join(typed).exists();
     let Some(typed) = args.task.as_ref().filter(is_there) else {
-        let say = "--phase, --resume, --restart, --force, --quality and --split are for plans: name one";
+        let say = "--phase, --resume, --restart, --force, --quality, --split, --parallel, --keep-going and --fail-fast are for \
+                   plans: name one";
         return if asked { Err(Failure::usage(say)) } else { Ok(None) };
     };
     let plan = disk(at).plan(typed).map_err(|error| Failure::usage(format!("{typed}: {error}")))?;
@@ -81,7 +83,8 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
     if args.dry_run {
         return dry_run(at, &file, &plan, &known);
     }
-    let repo = open::repo(&at.dir, &settings)?;
+    let beside = args.plan.beside.parallel.is_some_and(|most| most > 1);
+    let repo = if beside { beside::repo(at, &settings, &plan)? } else { open::repo(&at.dir, &settings)? };
     let store = repo.as_ref().map_or_else(|| Store::at(&at.dir), |repo| Store::at(repo.root()));
     open::check_agents(&settings.agents, store.workdir())?;
     store.create()?;
@@ -91,13 +94,14 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
     let (dir, old) = choose_state(&plans, before, args, &plan)?;
     let id = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let _lock = Lock::take(&plans, &id)?;
-    let options = Options { quality: args.plan.quality, split: args.plan.split };
+    let mut options = Options { quality: args.plan.quality, split: args.plan.split, ..Options::default() };
     let kept = if old {
         take_over(&store, &id)?;
         let mut kept = Kept::open(&dir)?;
         kept.change(|state| {
-            let split = options.split.or(state.options.split);
-            state.options = Options { quality: options.quality || state.options.quality, split };
+            state.options.split = options.split.or(state.options.split);
+            state.options.quality |= options.quality;
+            args.plan.beside.put(&mut state.options);
             try_again(state, args.plan.phase.as_deref(), args.plan.force);
         })?;
         kept
@@ -105,6 +109,7 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
         let (dir_typed, title) =
             (at.dir.display().to_string(), open::redactor(&settings)?.text(&plan.title).text.into_owned());
         let began = Some(Time(clock::now()));
+        args.plan.beside.put(&mut options);
         let state = State {
             version: State::VERSION,
             id,
@@ -190,6 +195,7 @@ pub(super) fn setting(
         take_up: take.words,
         only: take.only,
         force: take.force,
+        left_out: open::own_paths(settings),
         new_id,
         store,
     })

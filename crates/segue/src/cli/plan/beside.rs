@@ -1,0 +1,42 @@
+//! What must hold before phases run side by side: a repository with a commit, and nothing that only its work tree has.
+
+use segue_machine::CommitMode;
+use segue_plans::Plan;
+
+use super::{Failure, Place};
+use crate::cli::open;
+use crate::config::Settings;
+use crate::git::Repo;
+
+/// The repository to work in. What is not committed would be in none of the work trees.
+pub(super) fn repo(at: &Place, settings: &Settings, plan: &Plan) -> Result<Option<Repo>, Failure> {
+    if !settings.git.enabled {
+        return Err(Failure::usage("--parallel needs git: every phase has a work tree of its own"));
+    }
+    let repo = Repo::find(&at.dir)?.leaving_out(open::own_paths(settings));
+    if settings.git.commit == CommitMode::Never {
+        return Err(Failure::usage(
+            "--parallel merges the phases as commits, and the configuration says git.commit = \"never\": set it to \
+             \"snapshot\" or \"branch\", or leave --parallel out",
+        ));
+    }
+    if repo.head().is_none() {
+        return Err(Failure::usage("--parallel needs a first commit to begin with: `git commit`"));
+    }
+    // The plan is read where it lies and given to the agents; whether git knows it does not matter.
+    let own: Vec<String> = plan.files.iter().map(|file| from_top(at, &repo, &file.name)).collect();
+    let others = Repo::find(&at.dir)?.leaving_out(open::own_paths(settings).into_iter().chain(own));
+    if others.is_dirty()? && !settings.git.allow_dirty {
+        return Err(Failure::usage(
+            "there are changes that are not committed, and phases side by side begin with what is: commit or stash them \
+             (`git status`), or use --allow-dirty, which leaves them where they are and out of the phases",
+        ));
+    }
+    Ok(Some(repo))
+}
+
+fn from_top(at: &Place, repo: &Repo, name: &str) -> String {
+    let path = at.dir.join(name);
+    let path = path.canonicalize().unwrap_or(path);
+    path.strip_prefix(repo.root()).unwrap_or(&path).display().to_string()
+}

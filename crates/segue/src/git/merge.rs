@@ -1,0 +1,95 @@
+//! Two lines of work as one: merged without touching any work tree, then brought into one by going forward only.
+
+use super::call;
+use super::snapshot::IDENTITY;
+use super::{GitError, Repo};
+
+/// How many lines of git's words about a merge are kept.
+const WORDS: usize = 40;
+
+/// Two commits as one tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Merged {
+    /// The tree; files in conflict hold both sides between markers.
+    pub(crate) tree: String,
+    /// The files in conflict.
+    pub(crate) conflicts: Vec<String>,
+    /// What git says about them.
+    pub(crate) words: String,
+}
+
+impl Repo {
+    /// What comes of merging two commits.
+    pub(crate) fn merged(&self, ours: &str, theirs: &str) -> Result<Merged, GitError> {
+        let args = ["-c", "merge.conflictStyle=merge", "merge-tree", "--write-tree", "-z", "--name-only"];
+        let answer = self.long_call(&[&args[..], &["--messages", ours, theirs]].concat()).ask()?;
+        if !matches!(answer.status.code(), Some(0 | 1)) {
+            return Err(answer.failure());
+        }
+        // The tree, the names in conflict, an empty part, then messages: how many paths, those, a kind, and the words.
+        let all: Vec<String> = answer.out.split(|byte| *byte == 0).map(call::text).collect();
+        let tree = all.first().cloned().unwrap_or_default();
+        let names = all.iter().skip(1).take_while(|name| !name.is_empty());
+        let mut conflicts: Vec<String> = names.cloned().collect();
+        let said = all
+            .iter()
+            .skip(conflicts.len() + 2)
+            .filter(|part| part.contains("CONFLICT (") && part.contains(": "));
+        let words: Vec<&str> = said.flat_map(|part| part.lines()).take(WORDS).collect();
+        conflicts.dedup();
+        Ok(Merged { tree, conflicts, words: words.join("\n") })
+    }
+
+    /// A commit of a tree with these parents, in the user's name where there is one.
+    pub(crate) fn commit_of(&self, tree: &str, parents: &[&str], message: &str) -> Result<String, GitError> {
+        let mut args = vec!["commit-tree", "-F", "-"];
+        parents.iter().for_each(|parent| args.extend(["-p", parent]));
+        args.push(tree);
+        let mut call = self.call(&args).input(message);
+        if !self.has_identity()? {
+            call = IDENTITY.iter().fold(call, |call, (key, value)| call.env(key, value));
+        }
+        call.line()
+    }
+
+    /// Brings the work tree and its branch forward to a commit that follows from theirs. Changes that are in the way are
+    /// never overwritten: git refuses.
+    pub(crate) fn forward(&self, commit: &str) -> Result<(), GitError> {
+        self.long_call(&["merge", "--ff-only", "--quiet", "--no-autostash", commit]).run().map(drop)
+    }
+
+    /// Takes back what a call of [`Self::forward`] that was cut off has left: files that are as the commit has them go back
+    /// to what the branch has. Any other change stays.
+    pub(crate) fn undo_half(&self, commit: &str) -> Result<(), GitError> {
+        let out = self.call(&["diff", "--name-only", "-z", "--no-renames", "HEAD", commit]).run()?;
+        for path in call::parts(&out).map(call::text) {
+            let now = self.call(&["hash-object", "--", &path]).line().ok();
+            let wanted = self.resolve(&format!("{commit}:{path}"))?;
+            let before = self.resolve(&format!("HEAD:{path}"))?;
+            if now.is_none() || now != wanted || now == before {
+                continue;
+            }
+            match before {
+                Some(_) => drop(self.call(&["checkout", "--quiet", "HEAD", "--", &path]).run()?),
+                // What it holds is in the commit.
+                None => drop(std::fs::remove_file(self.root.join(&path))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the branch begin at another commit with the very same files.
+    pub(crate) fn rebase_same(&self, commit: &str) -> Result<(), GitError> {
+        self.call(&["reset", "--soft", commit]).run().map(drop)
+    }
+
+    /// Which of these files still hold the markers of a conflict.
+    pub(crate) fn with_markers(&self, paths: &[String]) -> Vec<String> {
+        let holds = |path: &&String| {
+            let bytes = std::fs::read(self.root.join(path)).unwrap_or_default();
+            let lines = bytes.split(|byte| *byte == b'\n');
+            lines.into_iter().any(|line| line.starts_with(b"<<<<<<< ") || line.starts_with(b">>>>>>> "))
+        };
+        paths.iter().filter(holds).cloned().collect()
+    }
+}

@@ -1,0 +1,166 @@
+//! Phases side by side: the work tree each is given, what they claim, and what is heard from them.
+
+use segue_plans::ids::same;
+use segue_plans::{Phase, Status};
+
+use super::PlanError;
+use super::child;
+use super::claims::Claim;
+use super::runner::Runner;
+use super::state::{PhaseState, Stage, Trouble, Work};
+use super::trees::TreeError;
+use crate::store::Store;
+
+impl Runner {
+    /// What is claimed by phases that are begun and not over.
+    pub(super) fn taken(&self) -> Vec<Claim> {
+        let state = self.kept.state();
+        let holds = |known: &PhaseState| known.status == Status::InProgress;
+        let begun = state.phases.iter().filter(|(_, known)| holds(known));
+        let claim = |(id, known): (&String, &PhaseState)| {
+            let work =
+                known.work.as_ref().filter(|work| !matches!(work.stage, Stage::Landed | Stage::Split))?;
+            let whole = state.whole_of(id).map(str::to_owned);
+            Some(Claim { paths: work.claims.clone(), alone: work.alone, whole })
+        };
+        begun.filter_map(claim).collect()
+    }
+
+    /// The work tree that a phase is to be given: the one that it had, or a new one; none where phases run one by one.
+    pub(super) fn new_work(&self, phase: &Phase) -> Result<Option<Work>, PlanError> {
+        if !self.beside(&phase.id) {
+            return Ok(None);
+        }
+        let state = self.kept.state();
+        let whole = state.whole_of(&phase.id);
+        let claim = Claim::of(phase, whole);
+        let base = match self.work(&phase.id).filter(|work| !work.base.is_empty()) {
+            Some(work) => work.base.clone(),
+            None => self.base_for(whole).map_err(tree_trouble)?,
+        };
+        Ok(Some(Work { base, claims: claim.paths, alone: claim.alone, ..Work::default() }))
+    }
+
+    // A part begins with what its phase had done before it was split.
+    fn base_for(&self, whole: Option<&str>) -> Result<String, TreeError> {
+        let main = self.tree("").main_repo()?;
+        let head = main.head().unwrap_or_default();
+        let left = whole.and_then(|whole| self.work(whole)).filter(|work| work.stage == Stage::Split);
+        match left {
+            Some(work) if main.leads_to(&work.base, &head) != Some(true) => Ok(work.base.clone()),
+            _ => Ok(head),
+        }
+    }
+
+    /// Makes the work tree of a phase, if it is to have one; whether the phase can begin.
+    pub(super) fn make_tree(&mut self, phase: &Phase) -> Result<bool, PlanError> {
+        let Some(work) = self.work(&phase.id).cloned() else { return Ok(true) };
+        match self.tree(&phase.id).make(&work.base, phase) {
+            Ok(()) => {
+                self.set_work(&phase.id, |work| work.stage = Stage::Working)?;
+                Ok(true)
+            }
+            Err(error) => {
+                let text = format!("the work tree of phase {} could not be made: {error}", phase.id);
+                self.warn("work_tree", &text)?;
+                self.kept.change(|state| state.phase_mut(&phase.id).why.clone_from(&text))?;
+                self.stop_with(1);
+                Ok(false)
+            }
+        }
+    }
+
+    /// The store that a phase's run is seen from.
+    pub(super) fn store_of(&self, id: &str) -> Store {
+        match self.work(id) {
+            Some(_) => Store::at(self.tree(id).path),
+            None => self.set.store.clone(),
+        }
+    }
+
+    /// Goes on where the merging of a phase was cut off.
+    pub(super) fn go_on_merging(&mut self, id: &str, stage: Stage) -> Result<(), PlanError> {
+        if stage == Stage::Split {
+            return Ok(());
+        }
+        self.queued.insert(id.to_owned());
+        // Its run goes on; nobody else is merged meanwhile.
+        if stage == Stage::Mending {
+            self.merging = Some(id.to_owned());
+            return self.begin_mending(id);
+        }
+        Ok(())
+    }
+
+    /// What a phase wrote.
+    pub(super) fn heard(&mut self, id: &str, line: &[u8]) {
+        if self.set.json {
+            child::pass_on(line);
+        }
+        if line.windows(6).any(|part| part == b"\"wait.") {
+            let is = |word: &[u8]| line.windows(word.len()).any(|part| part == word);
+            if is(b"\"wait.started\"") {
+                self.waiting.insert(id.to_owned());
+            } else if is(b"\"wait.ended\"") {
+                self.waiting.remove(id);
+            }
+        }
+    }
+
+    /// Shows where a phase stands.
+    pub(super) fn show_standing(&mut self, _id: &str) {}
+
+    /// The whole phase, when this is the last of its parts: what the whole is held to must hold then.
+    pub(super) fn whole_when_last(&self, id: &str) -> Option<Phase> {
+        let state = self.kept.state();
+        let whole = state.whole_of(id)?;
+        let parts = &state.phase(whole)?.parts;
+        let over = |part: &str| state.phase(part).is_some_and(|known| known.status.is_over());
+        let last = parts.iter().filter(|part| !same(&part.id, id)).all(|part| over(&part.id));
+        self.plan.phases.iter().find(|phase| last && same(&phase.id, whole)).cloned()
+    }
+
+    /// A phase is not done: what follows for the others.
+    pub(super) fn trouble(&mut self, code: u8, halt: bool) {
+        self.exit = if self.exit == 0 { code } else { self.exit };
+        match self.kept.state().options.trouble {
+            Trouble::FailFast => self.interrupt(),
+            Trouble::KeepGoing if !halt => {}
+            Trouble::KeepGoing | Trouble::Finish => self.stopping = true,
+        }
+    }
+
+    /// What a phase that failed has in its work tree stays there, and is under a reference too.
+    pub(super) fn keep_failed(&mut self, id: &str) -> Result<(), PlanError> {
+        if self.work(id).is_some()
+            && let Err(error) = self.tree(id).keep("failed", "as it was when it failed")
+        {
+            self.warn("work_kept", &format!("the work of phase {id} is only in its work tree: {error}"))?;
+        }
+        Ok(())
+    }
+
+    /// What a phase left before it was split is what its parts begin with.
+    pub(super) fn leave_to_parts(&mut self, id: &str) -> Result<(), PlanError> {
+        if self.work(id).is_none() {
+            return Ok(());
+        }
+        let (tree, message) = (self.tree(id), self.merge_words(id));
+        let left = || -> Result<Option<String>, TreeError> {
+            tree.keep("split", "before it was split")?;
+            let repo = tree.repo()?;
+            repo.commit_all(&message, false)?;
+            Ok(repo.head())
+        };
+        let head = left().map_err(tree_trouble)?.unwrap_or_default();
+        self.set_work(id, |work| (work.stage, work.base) = (Stage::Split, head))?;
+        if let Err(error) = tree.give_up() {
+            self.warn("work_kept", &format!("the work tree of phase {id} is kept: {error}"))?;
+        }
+        Ok(())
+    }
+}
+
+fn tree_trouble(error: TreeError) -> PlanError {
+    PlanError::System { what: "a work tree", source: std::io::Error::other(error.to_string()) }
+}

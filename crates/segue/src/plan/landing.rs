@@ -1,0 +1,304 @@
+//! Phases that are done, on their way into the plan's branch: one at a time, in the order of the plan.
+//!
+//! Every step is on disk before it is taken, and is taken again when it was cut off. A phase that waits for a provider does
+//! not keep those behind it from going first.
+
+use segue_machine::GateResult;
+use segue_plans::ids::same;
+use segue_plans::{Phase, Status};
+
+use super::board::Board;
+use super::child::{Child, What};
+use super::merge::{self, Landing, Prepared};
+use super::outcome::{self, End};
+use super::runner::Runner;
+use super::state::{PhaseState, Stage, Work};
+use super::trees::{Tree, TreeError};
+use super::{PlanError, mend};
+
+/// How often a phase is merged anew because the branch has moved.
+const ROUNDS: u32 = 5;
+
+/// What a step of merging came to.
+#[derive(Debug)]
+pub(super) enum Stepped {
+    /// Merged, in no work tree yet.
+    Prepared(Prepared),
+    /// In the phase's work tree.
+    Spread,
+    /// The gates ran.
+    Checked(Vec<GateResult>),
+    /// Mended: one commit, or the files that still hold markers.
+    Settled(Result<String, Vec<String>>),
+    /// The branch.
+    Landed(Landing),
+    /// The work tree is given up; or why not.
+    Cleared(Option<String>),
+    /// It could not be done.
+    Trouble(String),
+}
+
+impl Runner {
+    /// Whether a phase has a work tree to itself, or would be given one.
+    pub(super) fn beside(&self, id: &str) -> bool {
+        let state = self.kept.state();
+        state.options.beside() || state.phase(id).is_some_and(|known| known.work.is_some())
+    }
+
+    /// The work tree of a phase.
+    pub(super) fn tree(&self, id: &str) -> Tree {
+        Tree::of(&self.set.store, &self.kept.state().id, id, &self.set.left_out)
+    }
+
+    pub(super) fn work(&self, id: &str) -> Option<&Work> {
+        self.kept.state().phase(id).and_then(|known| known.work.as_ref())
+    }
+
+    pub(super) fn set_work(&mut self, id: &str, change: impl FnOnce(&mut Work)) -> Result<(), PlanError> {
+        self.kept.change(|state| change(state.phase_mut(id).work.get_or_insert_default()))?;
+        self.show_standing(id);
+        Ok(())
+    }
+
+    /// A phase is done in its work tree: it waits for its turn.
+    pub(super) fn queue(&mut self, id: &str) -> Result<(), PlanError> {
+        self.set_work(id, |work| work.stage = Stage::Done)?;
+        self.queued.insert(id.to_owned());
+        Ok(())
+    }
+
+    /// Goes on with merging, if nothing is being merged and somebody has his turn.
+    pub(super) fn merge_what_can(&mut self) -> Result<(), PlanError> {
+        if self.merging.is_some() || self.interrupted {
+            return Ok(());
+        }
+        let Some(id) = self.whose_turn() else { return Ok(()) };
+        self.merging = Some(id.clone());
+        self.advance(&id)
+    }
+
+    // The first in the order of the plan, once nobody before it is at work.
+    fn whose_turn(&self) -> Option<String> {
+        let board = Board::new(&self.plan, self.kept.state(), self.set.force);
+        let first = |id: &&&str| self.queued.contains(**id) || self.holds_up(id);
+        let mut order = board.order();
+        // What was taken out of the plan while it was at work comes last.
+        order.extend(self.queued.iter().map(String::as_str).filter(|id| !board.order().contains(id)));
+        let id = order.iter().find(first).copied()?;
+        self.queued.contains(id).then(|| id.to_owned())
+    }
+
+    fn holds_up(&self, id: &str) -> bool {
+        self.is_at_work(id) && !self.waiting.contains(id)
+    }
+
+    /// Takes the step that a phase is at.
+    pub(super) fn advance(&mut self, id: &str) -> Result<(), PlanError> {
+        let work = self.work(id).cloned().unwrap_or_default();
+        let (tree, message) = (self.tree(id), self.merge_words(id));
+        match (work.stage, work.commit) {
+            (Stage::Merging, Some(commit)) => {
+                self.step(id, move || merge::spread(&tree, &commit).map(|()| Stepped::Spread));
+            }
+            (Stage::Landing, Some(commit)) => {
+                self.step(id, move || merge::land(&tree, &commit).map(Stepped::Landed));
+            }
+            (Stage::Landed, _) => {
+                let phase = self.phase_of(id);
+                self.step(id, move || Ok(Stepped::Cleared(clear(&tree, &phase))));
+            }
+            (Stage::Mending | Stage::Stuck, _) if work.onto.is_some() => {
+                let work = self.work(id).cloned().unwrap_or_default();
+                self.step(id, move || merge::settle(&tree, &work, &message).map(Stepped::Settled));
+            }
+            _ => {
+                self.step(id, move || merge::prepare(&tree, &message).map(Stepped::Prepared));
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, id: &str, work: impl FnOnce() -> Result<Stepped, TreeError> + Send + 'static) {
+        let id = id.to_owned();
+        let work = tokio::task::spawn_blocking(work);
+        self.steps.spawn(async move {
+            let came = match work.await {
+                Ok(Ok(came)) => came,
+                Ok(Err(error)) => Stepped::Trouble(error.to_string()),
+                Err(error) => Stepped::Trouble(error.to_string()),
+            };
+            (id, came)
+        });
+    }
+
+    /// What follows from a step.
+    pub(super) fn stepped(&mut self, id: &str, came: Stepped) -> Result<(), PlanError> {
+        match came {
+            Stepped::Prepared(prepared) => self.prepared(id, &prepared),
+            Stepped::Spread if self.work(id).is_some_and(|work| !work.conflicts.is_empty()) => {
+                self.mend(id, "a conflict", &[])
+            }
+            Stepped::Spread => self.check(id),
+            Stepped::Checked(gates) => self.checked(id, gates),
+            Stepped::Settled(Ok(commit)) => self.settled(id, &commit),
+            Stepped::Settled(Err(marked)) => self.stuck(id, "a conflict is not resolved", &marked),
+            Stepped::Landed(landing) => self.came_in(id, landing),
+            Stepped::Cleared(trouble) => self.cleared(id, trouble),
+            Stepped::Trouble(why) => self.stuck(id, &why, &[]),
+        }
+    }
+
+    fn prepared(&mut self, id: &str, prepared: &Prepared) -> Result<(), PlanError> {
+        if !prepared.is_new() {
+            return self.land(id, &prepared.commit);
+        }
+        let words = mend::Conflict { files: &prepared.conflicts, words: &prepared.words };
+        mend::note(&self.kept.phase_dir(id), &words.told(), &self.set.redactor)
+            .map_err(|source| PlanError::System { what: "a conflict could not be written down", source })?;
+        self.set_work(id, |work| {
+            work.stage = Stage::Merging;
+            work.rounds += 1;
+            (work.onto, work.own) = (Some(prepared.onto.clone()), Some(prepared.own.clone()));
+            (work.commit, work.conflicts) = (Some(prepared.commit.clone()), prepared.conflicts.clone());
+        })?;
+        self.advance(id)
+    }
+
+    // What was green beside the others must be green with them.
+    fn check(&mut self, id: &str) -> Result<(), PlanError> {
+        let job = self.check_job(id)?;
+        if job.gates.is_empty() {
+            return self.checked(id, Vec::new());
+        }
+        let how = self.how(id);
+        let child = Child::start(&how, &What::Check(Box::new(job)))
+            .map_err(|source| PlanError::System { what: "the gates could not be started", source })?;
+        self.checks.insert(id.to_owned(), child.pid());
+        let id = id.to_owned();
+        self.steps.spawn(async move {
+            let came = match child.answer().await {
+                Ok(bytes) => serde_json::from_slice(&bytes).map_or_else(
+                    |_| Stepped::Trouble("the gates did not end: their process was killed".to_owned()),
+                    Stepped::Checked,
+                ),
+                Err(error) => Stepped::Trouble(error.to_string()),
+            };
+            (id, came)
+        });
+        Ok(())
+    }
+
+    fn checked(&mut self, id: &str, gates: Vec<GateResult>) -> Result<(), PlanError> {
+        self.checks.remove(id);
+        if self.interrupted {
+            self.merging = None;
+            return Ok(());
+        }
+        let red: Vec<&GateResult> = gates.iter().filter(|gate| !gate.passed).collect();
+        if red.is_empty() {
+            let commit = self.work(id).and_then(|work| work.commit.clone()).unwrap_or_default();
+            return self.land(id, &commit);
+        }
+        self.mend(id, "what fails together with the others' work", &red)
+    }
+
+    // What an agent mended is checked by its run; what a person did is not yet.
+    fn settled(&mut self, id: &str, commit: &str) -> Result<(), PlanError> {
+        if self.work(id).is_none_or(|work| work.stage != Stage::Stuck) {
+            return self.land(id, commit);
+        }
+        self.set_work(id, |work| {
+            (work.stage, work.commit) = (Stage::Merging, Some(commit.to_owned()));
+            work.conflicts.clear();
+        })?;
+        self.advance(id)
+    }
+
+    fn land(&mut self, id: &str, commit: &str) -> Result<(), PlanError> {
+        self.set_work(id, |work| {
+            (work.stage, work.commit) = (Stage::Landing, Some(commit.to_owned()));
+            work.conflicts.clear();
+        })?;
+        self.advance(id)
+    }
+
+    fn came_in(&mut self, id: &str, landing: Landing) -> Result<(), PlanError> {
+        match landing {
+            Landing::There => {
+                let commit = self.work(id).and_then(|work| work.commit.clone());
+                self.kept.change(|state| {
+                    let known = state.phase_mut(id);
+                    known.landed = commit;
+                    known.work.get_or_insert_default().stage = Stage::Landed;
+                })?;
+                self.gather(id)?;
+                self.advance(id)
+            }
+            Landing::Moved if self.work(id).is_some_and(|work| work.rounds < ROUNDS) => {
+                self.set_work(id, |work| (work.stage, work.commit) = (Stage::Done, None))?;
+                self.advance(id)
+            }
+            Landing::Moved => self.stuck(id, "the plan's branch moved each time it was merged", &[]),
+            Landing::Refused(why) => self.in_the_way(id, &why),
+        }
+    }
+
+    // What is known about the phase, while its work tree is there.
+    fn gather(&mut self, id: &str) -> Result<(), PlanError> {
+        let run = self.kept.state().phase(id).and_then(|known| known.run.clone()).unwrap_or_default();
+        let facts = outcome::look(&self.store_of(id), &run)?;
+        self.learn(&self.phase_of(id), facts.as_ref());
+        self.gathered.insert(id.to_owned(), facts);
+        Ok(())
+    }
+
+    fn cleared(&mut self, id: &str, trouble: Option<String>) -> Result<(), PlanError> {
+        if let Some(why) = trouble {
+            let place = self.set.store.shown(&self.tree(id).path);
+            self.warn("work_kept", &format!("the work tree of phase {id} is kept in {place}: {why}"))?;
+        }
+        let known = self.kept.state().phase(id).cloned().unwrap_or_default();
+        let run = known.run.clone().unwrap_or_default();
+        let facts = match self.gathered.remove(id) {
+            Some(facts) => facts,
+            None => outcome::look(&self.set.store, &run)?,
+        };
+        let mut settled = outcome::settle(Some(0), facts.as_ref());
+        if known.accepted {
+            settled.why = "a person says so".to_owned();
+        }
+        let claimed = settled.end == (End::Completed { claimed: true });
+        self.queued.remove(id);
+        self.merging = None;
+        self.kept.change(|state| state.phase_mut(id).work = None)?;
+        let phase = self.phase_of(id);
+        self.finished(&phase, &run, &settled, facts.as_ref(), Status::Completed, claimed)
+    }
+
+    /// The phase of that id, with its splits; one that is not in the plan any more has only its id.
+    pub(super) fn phase_of(&self, id: &str) -> Phase {
+        let board = Board::new(&self.plan, self.kept.state(), self.set.force);
+        let known = board.plan.phases.iter().find(|phase| same(&phase.id, id)).cloned();
+        known.unwrap_or_else(|| Phase { title: String::new(), ..Phase::new(id) })
+    }
+
+    pub(super) fn merge_words(&self, id: &str) -> String {
+        let title = self.set.redactor.text(&self.phase_of(id).title).text.into_owned();
+        merge::message(id, &title, &self.kept.state().id)
+    }
+
+    /// Phases whose work came into the branch since this one began: what they are held to must hold together with it.
+    pub(super) fn came_since(&self, id: &str) -> Vec<String> {
+        let Some(base) = self.work(id).map(|work| work.base.clone()) else { return Vec::new() };
+        let Ok(repo) = self.tree(id).main_repo() else { return Vec::new() };
+        let since = |known: &PhaseState| {
+            known.landed.as_ref().is_some_and(|commit| repo.leads_to(commit, &base) != Some(true))
+        };
+        let state = self.kept.state();
+        state.phases.iter().filter(|(_, known)| since(known)).map(|(id, _)| id.clone()).collect()
+    }
+}
+
+fn clear(tree: &Tree, phase: &Phase) -> Option<String> {
+    tree.bring_back(phase).and_then(|()| tree.give_up()).err().map(|error| error.to_string())
+}

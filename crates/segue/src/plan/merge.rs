@@ -1,0 +1,145 @@
+//! How the work of a phase comes into the plan's branch: merged beside both, checked, then the branch goes forward to it.
+//!
+//! Every step can be cut off anywhere and done again. Nothing here decides what follows; that is `landing.rs`.
+
+use std::path::Path;
+
+use super::state::Work;
+use super::trees::{Tree, TreeError};
+use crate::git::{GitError, Merged, Repo};
+
+/// A phase merged with the plan's branch, in no work tree yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Prepared {
+    /// The head of the plan's branch.
+    pub(super) onto: String,
+    /// The phase's own head.
+    pub(super) own: String,
+    /// Both; the phase's own head when it holds the other one already.
+    pub(super) commit: String,
+    /// Files in conflict.
+    pub(super) conflicts: Vec<String>,
+    /// What git says about them.
+    pub(super) words: String,
+}
+
+impl Prepared {
+    /// Whether there is anything that was not checked with the phase itself.
+    pub(super) fn is_new(&self) -> bool {
+        self.commit != self.own
+    }
+}
+
+/// What came of bringing the branch forward.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Landing {
+    /// It is there.
+    There,
+    /// Somebody else brought it forward: the phase must be merged again.
+    Moved,
+    /// Changes that are not committed are in the way.
+    Refused(String),
+}
+
+/// Merges a phase with the plan's branch as it is now.
+pub(super) fn prepare(tree: &Tree, message: &str) -> Result<Prepared, TreeError> {
+    let (repo, main) = (tree.repo()?, tree.main_repo()?);
+    repo.wait_for_others();
+    tree.keep("done", "before it was merged")?;
+    repo.commit_all(message, false)?;
+    let (own, onto) = heads(&repo, &main)?;
+    let none = |commit: String| Prepared {
+        onto: onto.clone(),
+        own: own.clone(),
+        commit,
+        conflicts: Vec::new(),
+        words: String::new(),
+    };
+    if repo.leads_to(&onto, &own) == Some(true) {
+        return Ok(none(own.clone()));
+    }
+    let Merged { tree: files, conflicts, words } = repo.merged(&onto, &own)?;
+    let commit = repo.commit_of(&files, &[&onto, &own], message)?;
+    Ok(Prepared { conflicts, words, ..none(commit) })
+}
+
+fn heads(repo: &Repo, main: &Repo) -> Result<(String, String), GitError> {
+    let none = |whose: &str| GitError::Failed {
+        call: "git rev-parse".to_owned(),
+        why: format!("{whose} has no commit: make one, then `segue resume` goes on"),
+    };
+    let own = repo.head().ok_or_else(|| none("the phase's branch"))?;
+    Ok((own, main.head().ok_or_else(|| none("the plan's branch"))?))
+}
+
+/// Brings what was merged into the work tree of the phase, to be checked or mended there.
+pub(super) fn spread(tree: &Tree, commit: &str) -> Result<(), TreeError> {
+    let repo = tree.repo()?;
+    repo.wait_for_others();
+    Ok(repo.forward(commit)?)
+}
+
+/// What was mended, as one merge in place of all that led to it; the files that still hold markers when it is not.
+pub(super) fn settle(
+    tree: &Tree,
+    work: &Work,
+    message: &str,
+) -> Result<Result<String, Vec<String>>, TreeError> {
+    let repo = tree.repo()?;
+    let marked = repo.with_markers(&work.conflicts);
+    if !marked.is_empty() {
+        return Ok(Err(marked));
+    }
+    tree.keep("mended", "after it was mended")?;
+    repo.commit_all(message, false)?;
+    let (own, onto) = (work.own.as_deref().unwrap_or_default(), work.onto.as_deref().unwrap_or_default());
+    let files = repo.tree_of("HEAD")?.unwrap_or_default();
+    let commit = repo.commit_of(&files, &[onto, own], message)?;
+    repo.rebase_same(&commit)?;
+    Ok(Ok(commit))
+}
+
+/// Brings the plan's branch forward.
+pub(super) fn land(tree: &Tree, commit: &str) -> Result<Landing, TreeError> {
+    let main = tree.main_repo()?;
+    main.wait_for_others();
+    let head = main.head().unwrap_or_default();
+    if main.leads_to(commit, &head) == Some(true) {
+        return Ok(Landing::There);
+    }
+    if main.leads_to(&head, commit) != Some(true) {
+        return Ok(Landing::Moved);
+    }
+    if main.forward(commit).is_ok() {
+        return Ok(Landing::There);
+    }
+    // A step that was cut off has left some files as they are to be.
+    tree.keep_main(&main)?;
+    main.undo_half(commit)?;
+    match main.forward(commit) {
+        Ok(()) => Ok(Landing::There),
+        Err(GitError::Failed { why, .. }) => Ok(Landing::Refused(why)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The words of a merge.
+pub(super) fn message(id: &str, title: &str, plan: &str) -> String {
+    let title = if title.is_empty() { String::new() } else { format!(": {title}") };
+    format!("Merge phase {id}{title}\n\nPlan: {plan}\n")
+}
+
+/// The commands by which a person finishes what no agent could.
+pub(super) fn by_hand(tree: &Tree, marked: &[String], plan: &str, shown: &Path) -> Vec<String> {
+    let mut lines = vec![format!("cd {}", super::gates::quoted(&shown.display().to_string()))];
+    if marked.is_empty() {
+        lines.push("# mend what the gates say".to_owned());
+    } else {
+        let files: Vec<String> = marked.iter().map(|path| super::gates::quoted(path)).collect();
+        lines.push(format!("# take the markers <<<<<<< and >>>>>>> out of: {}", files.join(" ")));
+    }
+    lines.push("git add --all && git commit -m 'Mend the merge'".to_owned());
+    lines.push(format!("cd {}", super::gates::quoted(&tree.main.display().to_string())));
+    lines.push(format!("segue resume {plan}"));
+    lines
+}

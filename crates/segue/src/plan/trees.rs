@@ -1,0 +1,210 @@
+//! The work trees of phases that run side by side: where they lie, how they are made and how they are given up.
+//!
+//! Before one is changed by merging or removed, what is in it is under a reference. Removing is never forced.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use segue_plans::Phase;
+use thiserror::Error;
+
+use crate::git::{GitError, Repo, SnapshotRequest};
+use crate::store::Store;
+
+/// Says, in the folder of a phase, that its work tree is whole.
+const WHOLE: &str = "whole";
+
+/// Why a work tree could not be made, merged or given up.
+#[derive(Debug, Error)]
+pub(super) enum TreeError {
+    /// git would not.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The system would not.
+    #[error("{0}")]
+    System(#[from] io::Error),
+}
+
+/// The work tree of one phase.
+#[derive(Debug, Clone)]
+pub(super) struct Tree {
+    /// The plan's own work tree.
+    pub(super) main: PathBuf,
+    /// The folder of the phase's.
+    pub(super) dir: PathBuf,
+    /// The phase's.
+    pub(super) path: PathBuf,
+    /// The branch that is checked out in it.
+    pub(super) branch: String,
+    plan: String,
+    label: String,
+    /// What segue itself writes into a work tree for people.
+    left_out: Vec<String>,
+}
+
+impl Tree {
+    /// The work tree of a phase of a plan.
+    pub(super) fn of(store: &Store, plan: &str, id: &str, left_out: &[String]) -> Self {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' };
+        let label: String = id.chars().take(60).map(plain).collect();
+        let label = if label.is_empty() { "-".to_owned() } else { label };
+        let dir = store.trees(plan).join(&label);
+        // Tools take the name of the folder for the name of the project.
+        let name = store.root().file_name().unwrap_or_else(|| "tree".as_ref());
+        Self {
+            main: store.root().to_owned(),
+            path: dir.join(name),
+            branch: format!("segue/{}/{label}", plan.trim_start_matches("plan-")),
+            plan: plan.to_owned(),
+            label,
+            dir,
+            left_out: left_out.to_vec(),
+        }
+    }
+
+    /// The folder in it that stands for another one in the plan's own work tree.
+    pub(super) fn folder(&self, in_main: &Path) -> PathBuf {
+        let below = in_main.strip_prefix(&self.main).unwrap_or(Path::new(""));
+        self.path.join(below)
+    }
+
+    /// The repository, seen from it.
+    pub(super) fn repo(&self) -> Result<Repo, GitError> {
+        Ok(Repo::find(&self.path)?.leaving_out(self.left_out.clone()))
+    }
+
+    /// The repository, seen from the plan's own work tree.
+    pub(super) fn main_repo(&self) -> Result<Repo, GitError> {
+        Ok(Repo::find(&self.main)?.leaving_out(self.left_out.clone()))
+    }
+
+    /// Makes it, or makes it whole. One that an earlier try worked in is brought up to date where that takes nobody.
+    pub(super) fn make(&self, base: &str, phase: &Phase) -> Result<(), TreeError> {
+        fs::create_dir_all(&self.dir)?;
+        let was_whole = self.dir.join(WHOLE).exists();
+        let is_there = self.path.join(".git").exists();
+        let repo = self.main_repo()?.add_tree(&self.path, &self.branch, base)?;
+        if is_there && was_whole {
+            return self.refresh(&repo.leaving_out(self.left_out.clone()));
+        }
+        if is_there {
+            repo.complete()?;
+        }
+        self.bring_along(phase)?;
+        fs::write(self.dir.join(WHOLE), "")?;
+        Ok(())
+    }
+
+    fn refresh(&self, tree: &Repo) -> Result<(), TreeError> {
+        let (Some(own), Some(onto)) = (tree.head(), self.main_repo()?.head()) else { return Ok(()) };
+        if tree.leads_to(&onto, &own) == Some(true) || tree.is_dirty()? {
+            return Ok(());
+        }
+        let merged = tree.merged(&onto, &own)?;
+        if merged.conflicts.is_empty() {
+            self.keep("before-refresh", "before it was brought up to date")?;
+            let commit = tree.commit_of(&merged.tree, &[&onto, &own], "Bring the phase up to date\n")?;
+            tree.forward(&commit)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what is in it under a reference.
+    pub(super) fn keep(&self, what: &str, words: &str) -> Result<(), TreeError> {
+        if !self.path.exists() {
+            return Ok(());
+        }
+        let label = format!("{}-{what}", self.label);
+        let message = format!("segue: phase {} of {}, {words}", self.label, self.plan);
+        let request = SnapshotRequest { run: &self.plan, label: &label, parent: None, message: &message };
+        let saved = self.repo()?.snapshot(&request)?;
+        for (path, _) in saved.skipped {
+            self.put_aside(Path::new(&path))?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what is in the plan's own work tree under a reference.
+    pub(super) fn keep_main(&self, main: &Repo) -> Result<(), TreeError> {
+        let label = format!("{}-main", self.label);
+        let message =
+            format!("segue: the work tree of {} before phase {} came into it", self.plan, self.label);
+        main.snapshot(&SnapshotRequest { run: &self.plan, label: &label, parent: None, message: &message })?;
+        Ok(())
+    }
+
+    /// Gives it up. What would be lost with it is put aside; what cannot be put aside keeps it.
+    pub(super) fn give_up(&self) -> Result<(), TreeError> {
+        if self.path.exists() {
+            let tree = self.repo()?;
+            tree.wait_for_others();
+            self.keep("last", "before its work tree was removed")?;
+            for path in tree.untracked()? {
+                self.put_aside(&path)?;
+                fs::remove_file(self.path.join(&path))?;
+            }
+        }
+        let repo = self.main_repo()?;
+        let head = repo.branch_head(&self.branch)?;
+        repo.remove_tree(&self.path)?;
+        if let Some(head) = head {
+            repo.remove_branch(&self.branch, &head)?;
+        }
+        let _ = fs::remove_file(self.dir.join(WHOLE));
+        let _ = fs::remove_file(self.dir.join("lock"));
+        let _ = fs::remove_dir(&self.dir);
+        let _ = self.dir.parent().map(fs::remove_dir);
+        Ok(())
+    }
+
+    fn put_aside(&self, path: &Path) -> io::Result<()> {
+        copy(&self.path.join(path), &self.dir.join("aside").join(path))
+    }
+
+    // Files that the plan names and git does not know would not be there.
+    fn bring_along(&self, phase: &Phase) -> Result<(), TreeError> {
+        let tasks = phase.tasks.iter().flat_map(|task| task.files.iter().chain(&task.read));
+        let named = phase.notes_in.iter().chain(&phase.files).chain(tasks);
+        let named: Vec<String> = named.filter(|path| self.main.join(path).is_file()).cloned().collect();
+        for path in self.main_repo()?.ignored(&named)? {
+            if !self.path.join(&path).exists() {
+                copy(&self.main.join(&path), &self.path.join(&path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Files that the plan names and git does not take: they come into the plan's own work tree with the rest. What was
+    /// there in their place is put aside.
+    pub(super) fn bring_back(&self, phase: &Phase) -> Result<(), TreeError> {
+        if !self.path.exists() {
+            return Ok(());
+        }
+        let tasks = phase.tasks.iter().flat_map(|task| &task.files);
+        let made = phase.must_have.artifacts.iter().map(|artifact| &artifact.path);
+        let named = phase.notes_out.iter().chain(&phase.files).chain(tasks).chain(made);
+        let named: Vec<String> = named.filter(|path| self.path.join(path).is_file()).cloned().collect();
+        for path in self.repo()?.ignored(&named)? {
+            let (from, to) = (self.path.join(&path), self.main.join(&path));
+            let (new, old) = (fs::read(&from)?, fs::read(&to).ok());
+            if old.as_ref() != Some(&new) {
+                if old.is_some() {
+                    copy(&to, &self.dir.join("replaced").join(&path))?;
+                }
+                copy(&from, &to)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    if let Some(dir) = to.parent() {
+        fs::create_dir_all(dir)?;
+    }
+    if from.symlink_metadata()?.is_symlink() {
+        return std::os::unix::fs::symlink(fs::read_link(from)?, to);
+    }
+    fs::copy(from, to).map(drop)
+}
