@@ -1,6 +1,7 @@
 //! `segue phase`: the run of one phase, started by the process of its plan. It does not outlive that process.
 
 use std::io::Read;
+use std::time::Duration;
 
 use segue_machine::{CommitMode, GateResult, GateSpec, GateWhen, LastWords, Task};
 
@@ -14,7 +15,7 @@ use crate::gates::{self, GateRoom};
 use crate::keep::Found;
 use crate::plan::{Job, PLAN_PROCESS};
 use crate::process::lock::Lock;
-use crate::process::tree;
+use crate::process::{self, tree};
 
 /// Runs a phase and returns the exit code of its run.
 pub(super) fn phase(at: &Place, args: &args::Phase) -> Result<u8, Failure> {
@@ -77,14 +78,23 @@ fn check(at: &Place, flags: &Flags, job: Job) -> Result<u8, Failure> {
     };
     tree::adopt()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let results: Vec<GateResult> = runtime.block_on(async {
-        let mut results = Vec::new();
-        for gate in all_gates(job.gates, settings.gates).iter().filter(|gate| !gate.manual) {
-            results.push(gates::run(gate, &room, GateWhen::After, 0).await);
+    let all = all_gates(job.gates, settings.gates);
+    let results: Option<Vec<GateResult>> = runtime.block_on(async {
+        let run = async {
+            let mut results = Vec::new();
+            for gate in all.iter().filter(|gate| !gate.manual) {
+                results.push(gates::run(gate, &room, GateWhen::After, 0).await);
+            }
+            results
+        };
+        tokio::select! {
+            results = run => Some(results),
+            _ = tokio::signal::ctrl_c() => None,
         }
-        results
     });
+    process::sweep_marked(&format!("{}={}", process::RUN_MARK, room.run), Duration::from_millis(500));
     let _ = std::fs::remove_dir_all(&room.run_dir);
+    let Some(results) = results else { return Ok(130) };
     out::line(&serde_json::to_string(&results).unwrap_or_default());
     Ok(0)
 }

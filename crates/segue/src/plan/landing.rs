@@ -26,8 +26,8 @@ pub(super) enum Stepped {
     Prepared(Prepared),
     /// In the phase's work tree.
     Spread,
-    /// The gates ran.
-    Checked(Vec<GateResult>),
+    /// The gates ran; nothing when their process did not live to say so.
+    Checked(Option<Vec<GateResult>>),
     /// Mended: one commit, or the files that still hold markers.
     Settled(Result<String, Vec<String>>),
     /// The branch.
@@ -168,7 +168,7 @@ impl Runner {
     fn check(&mut self, id: &str) -> Result<(), PlanError> {
         let job = self.check_job(id)?;
         if job.gates.is_empty() {
-            return self.checked(id, Vec::new());
+            return self.checked(id, Some(Vec::new()));
         }
         let how = self.how(id);
         let child = Child::start(&how, &What::Check(Box::new(job)))
@@ -177,10 +177,7 @@ impl Runner {
         let id = id.to_owned();
         self.steps.spawn(async move {
             let came = match child.answer().await {
-                Ok(bytes) => serde_json::from_slice(&bytes).map_or_else(
-                    |_| Stepped::Trouble("the gates did not end: their process was killed".to_owned()),
-                    Stepped::Checked,
-                ),
+                Ok(bytes) => Stepped::Checked(serde_json::from_slice(&bytes).ok()),
                 Err(error) => Stepped::Trouble(error.to_string()),
             };
             (id, came)
@@ -188,12 +185,18 @@ impl Runner {
         Ok(())
     }
 
-    fn checked(&mut self, id: &str, gates: Vec<GateResult>) -> Result<(), PlanError> {
+    fn checked(&mut self, id: &str, gates: Option<Vec<GateResult>>) -> Result<(), PlanError> {
         self.checks.remove(id);
-        if self.interrupted {
-            self.merging = None;
-            return Ok(());
-        }
+        let gates = match gates {
+            Some(gates) if !self.interrupted => gates,
+            None if self.may_take_up(id) => return self.check(id),
+            Some(_) | None => {
+                (self.merging, self.stopping) = (None, true);
+                self.exit = if self.exit == 0 { 130 } else { self.exit };
+                self.queued.remove(id);
+                return Ok(());
+            }
+        };
         let red: Vec<&GateResult> = gates.iter().filter(|gate| !gate.passed).collect();
         if red.is_empty() {
             let commit = self.work(id).and_then(|work| work.commit.clone()).unwrap_or_default();

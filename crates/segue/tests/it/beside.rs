@@ -3,7 +3,7 @@
 use segue_rehearsal::script::Script;
 use serde_json::Value;
 
-use crate::plan_run::{ended, native, pairs, part_there, roomy, state, world};
+use crate::plan_run::{ended, native, roomy, state, world};
 use crate::support::World;
 
 /// Phases with their needs and steps; each says which files it changes.
@@ -40,10 +40,6 @@ pub(crate) fn nothing_is_left(world: &World) {
     let trees = world.repo().join(".segue/work");
     let left: Vec<_> = std::fs::read_dir(&trees).into_iter().flatten().flatten().map(|e| e.path()).collect();
     assert!(left.is_empty(), "{left:?}");
-}
-
-pub(crate) fn tree(world: &World) -> String {
-    world.git(&["rev-parse", "HEAD^{tree}"]).trim().to_owned()
 }
 
 #[test]

@@ -1,0 +1,182 @@
+//! When phases side by side do not go together: an agent mends it, or a person does with the commands that are given.
+
+use std::process::Command;
+
+use segue_rehearsal::script::{Reply, Script};
+
+use crate::beside::{nothing_is_left, with_files};
+use crate::plan_run::{ended, pairs, roomy, state, world};
+use crate::support::{Done, World};
+
+/// An agent that does nothing about a merge but say that it is done.
+fn idle() -> Script {
+    let say = "I brought it together.".to_owned();
+    Script { replies: vec![Reply { when: "# Bring phase".to_owned(), say }], step_ms: 50, ..roomy() }
+}
+
+/// Two phases beside one another and one after them. `does` is what a session does in its work tree before anything else.
+fn two(does: &str, step: &str) -> World {
+    let world = world(3, idle());
+    world.write(
+        "segue.plan.toml",
+        &with_files(&[("1", &[], &[1]), ("2", &[], &[2]), ("3", &["1", "2"], &[3])]),
+    );
+    world.write("shared.txt", "first\n");
+    agent_does(&world, does);
+    world.in_step(step);
+    world
+}
+
+fn agent_does(world: &World, does: &str) {
+    let start = format!(
+        "{does}\nexec {:?} scripted-agent --script {:?}\n",
+        env!("CARGO_BIN_EXE_segue"),
+        world.script_file()
+    );
+    std::fs::write(world.root().join("agent.sh"), start).unwrap();
+    let agent = format!("command = [\"sh\", {:?}]\n", world.root().join("agent.sh"));
+    let toml = world.read("segue.toml");
+    let lines = toml.lines().map(|l| if l.starts_with("command") { agent.clone() } else { format!("{l}\n") });
+    world.write("segue.toml", &lines.collect::<String>());
+    world.commit("the agent of this test");
+}
+
+/// Every step adds its line at the end of the same file.
+const SAME_PLACE: &str = "if [ $n -lt 3 ]; then echo \"line $n\" >>shared.txt; fi";
+const TAKE_BOTH: &str = "if grep -q '^<<<<<<< ' shared.txt; then grep -vE '^(<<<<<<<|=======|>>>>>>>)' shared.txt >s; mv s shared.txt; fi";
+
+fn run(world: &World) -> Done {
+    world.segue(&["run", "segue.plan.toml", "--json", "--parallel", "3"])
+}
+
+/// The commands that a person is given, with `edit` in the place of what they say in words.
+fn commands(done: &Done, edit: &str) -> String {
+    let told = done.warnings("merge_stuck").pop().unwrap_or_else(|| panic!("{}", done.all()));
+    let lines = told.lines().skip(1).map(|line| if line.starts_with('#') { edit } else { line });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn by_hand(world: &World, script: &str) {
+    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_segue")).parent().unwrap().display().to_string();
+    let path = format!("{bin}:{}", std::env::var("PATH").unwrap());
+    let mut command = Command::new("sh");
+    command.args(["-ec", script]).current_dir("/").env("PATH", path).env("HOME", world.root());
+    for (key, value) in [("AUTHOR", "t"), ("COMMITTER", "t")] {
+        command.env(format!("GIT_{key}_NAME"), value).env(format!("GIT_{key}_EMAIL"), "t@t");
+    }
+    let out = command.output().unwrap();
+    assert!(
+        out.status.success(),
+        "{script}\n{}{}",
+        String::from_utf8_lossy(&out.stdout),
+        String::from_utf8_lossy(&out.stderr)
+    );
+}
+
+#[track_caller]
+fn both_are_there(world: &World) {
+    assert_eq!(world.read("shared.txt"), "first\nline 1\nline 2\n");
+    let log = world.git(&["log", "--first-parent", "--format=%s"]);
+    assert!(
+        !world.git(&["log", "-p", "--first-parent"]).contains("+<<<<<<<"),
+        "no marker comes into the branch: {log}"
+    );
+    assert_eq!(state(world)["status"], "completed");
+    assert!(world.steps().repeated().is_empty() && world.steps().lost(3).is_empty());
+    nothing_is_left(world);
+}
+
+#[test]
+fn a_conflict_goes_to_an_agent_that_brings_both_sides_together() {
+    let world = two(TAKE_BOTH, SAME_PLACE);
+    let done = run(&world);
+    done.exits(0);
+    assert_eq!(ended(&done), pairs(&[("1", "completed"), ("2", "completed"), ("3", "completed")]));
+    assert_eq!(done.warnings("merge").len(), 1, "{}", done.all());
+    both_are_there(&world);
+    let snapshots = world.git(&["for-each-ref", "--format=%(refname)", "refs/segue"]);
+    for name in ["2-done", "2-mended", "2-last"] {
+        assert!(snapshots.contains(name), "{name}: {snapshots}");
+    }
+    assert!(
+        world.git(&["log", "--merges", "--format=%s"]).contains("Merge phase 2"),
+        "in the user's own history"
+    );
+}
+
+#[test]
+fn a_conflict_that_no_agent_resolves_ends_with_3_and_the_commands_finish_it() {
+    let world = two("", SAME_PLACE);
+    let done = run(&world);
+    done.exits(3);
+    assert_eq!(
+        ended(&done),
+        pairs(&[("1", "completed"), ("2", "needs_person"), ("3", "blocked")]),
+        "{}",
+        done.all()
+    );
+    assert_eq!(world.read("shared.txt"), "first\nline 1\n", "nothing half merged comes into the work tree");
+    assert_eq!(world.git(&["status", "--porcelain"]), "");
+    assert_eq!(state(&world)["status"], "needs_person");
+    by_hand(&world, &commands(&done, TAKE_BOTH));
+    both_are_there(&world);
+}
+
+/// A gate that is green in each work tree and red when both parts are there, unless somebody has seen to it.
+fn together(does: &str) -> World {
+    let world = two(does, "");
+    world.write("together.sh", "test ! -f parts/01.txt || test ! -f parts/02.txt || test -f fixed.txt\n");
+    world.write(
+        "segue.plan.toml",
+        &format!(
+            "{}\n[[gate]]\nname = \"together\"\nrun = \"sh together.sh\"\n",
+            world.read("segue.plan.toml")
+        ),
+    );
+    world.commit("a gate for both");
+    world
+}
+
+const FIX: &str = "if [ -f parts/01.txt ] && [ -f parts/02.txt ]; then echo yes >fixed.txt; fi";
+
+#[test]
+fn a_gate_that_fails_only_after_the_merge_goes_to_an_agent() {
+    let world = together(FIX);
+    let done = run(&world);
+    done.exits(0);
+    let told = done.warnings("merge");
+    assert!(told.len() == 1 && told[0].contains("together"), "{told:?}");
+    assert_eq!(world.read("fixed.txt"), "yes\n");
+    assert_eq!(state(&world)["status"], "completed");
+    nothing_is_left(&world);
+}
+
+#[test]
+fn a_gate_that_stays_red_after_the_merge_keeps_the_branch_as_it_was_until_somebody_mends_it() {
+    let world = together("");
+    let done = run(&world);
+    done.exits(3);
+    assert_eq!(world.read("parts/02.txt"), "", "what fails does not come into the branch");
+    assert!(!world.read("parts/01.txt").is_empty());
+    by_hand(&world, &commands(&done, "echo yes >fixed.txt"));
+    assert_eq!(state(&world)["status"], "completed");
+    assert_eq!(world.read("fixed.txt"), "yes\n");
+    assert!(world.steps().repeated().is_empty() && world.steps().lost(3).is_empty());
+    nothing_is_left(&world);
+}
+
+#[test]
+fn changes_of_the_user_that_are_in_the_way_are_never_overwritten() {
+    let world =
+        two("", "if [ $n = 1 ]; then echo mine >../../../../../shared.txt; echo theirs >shared.txt; fi");
+    let done = run(&world);
+    done.exits(3);
+    assert_eq!(world.read("shared.txt"), "mine\n");
+    let told = done.warnings("merge_stuck");
+    assert!(told[0].contains("git stash push"), "{told:?}");
+    world.git(&["checkout", "--quiet", "shared.txt"]);
+    let again = world.segue(&["resume", "--json"]);
+    again.exits(0);
+    assert_eq!(world.read("shared.txt"), "theirs\n");
+    nothing_is_left(&world);
+}
