@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::state::Work;
-use super::trees::{Tree, TreeError};
+use super::trees::{Tree, TreeError, die_at};
 use crate::git::{GitError, Merged, Repo};
 
 /// A phase merged with the plan's branch, in no work tree yet.
@@ -60,6 +60,7 @@ pub(super) fn prepare(tree: &Tree, message: &str) -> Result<Prepared, TreeError>
     }
     let Merged { tree: files, conflicts, words } = repo.merged(&onto, &own)?;
     let commit = repo.commit_of(&files, &[&onto, &own], message)?;
+    die_at("prepared");
     Ok(Prepared { conflicts, words, ..none(commit) })
 }
 
@@ -76,7 +77,9 @@ fn heads(repo: &Repo, main: &Repo) -> Result<(String, String), GitError> {
 pub(super) fn spread(tree: &Tree, commit: &str) -> Result<(), TreeError> {
     let repo = tree.repo()?;
     repo.wait_for_others();
-    Ok(repo.forward(commit)?)
+    repo.forward(commit)?;
+    die_at("spread");
+    Ok(())
 }
 
 /// What was mended, as one merge in place of all that led to it; the files that still hold markers when it is not.
@@ -96,6 +99,7 @@ pub(super) fn settle(
     let files = repo.tree_of("HEAD")?.unwrap_or_default();
     let commit = repo.commit_of(&files, &[onto, own], message)?;
     repo.rebase_same(&commit)?;
+    die_at("settled");
     Ok(Ok(commit))
 }
 
@@ -110,7 +114,9 @@ pub(super) fn land(tree: &Tree, commit: &str) -> Result<Landing, TreeError> {
     if main.leads_to(&head, commit) != Some(true) {
         return Ok(Landing::Moved);
     }
+    die_at("landing");
     if main.forward(commit).is_ok() {
+        die_at("landed");
         return Ok(Landing::There);
     }
     // A step that was cut off has left some files as they are to be.

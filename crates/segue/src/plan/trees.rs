@@ -88,6 +88,7 @@ impl Tree {
         if is_there && was_whole {
             return self.refresh(&repo.leaving_out(self.left_out.clone()));
         }
+        die_at("made");
         if is_there {
             repo.complete()?;
         }
@@ -119,6 +120,7 @@ impl Tree {
         let message = format!("segue: phase {} of {}, {words}", self.label, self.plan);
         let request = SnapshotRequest { run: &self.plan, label: &label, parent: None, message: &message };
         let saved = self.repo()?.snapshot(&request)?;
+        die_at(&format!("kept-{what}"));
         for (path, _) in saved.skipped {
             self.put_aside(Path::new(&path))?;
         }
@@ -148,6 +150,7 @@ impl Tree {
         let repo = self.main_repo()?;
         let head = repo.branch_head(&self.branch)?;
         repo.remove_tree(&self.path)?;
+        die_at("removed");
         if let Some(head) = head {
             repo.remove_branch(&self.branch, &head)?;
         }
@@ -196,6 +199,13 @@ impl Tree {
             }
         }
         Ok(())
+    }
+}
+
+/// Dies as `kill -9` would have it, where a test says so.
+pub(super) fn die_at(point: &str) {
+    if std::env::var("SEGUE_CRASH_AT").is_ok_and(|at| at == point) {
+        crate::driver::die();
     }
 }
 

@@ -15,7 +15,7 @@ fn idle() -> Script {
 }
 
 /// Two phases beside one another and one after them. `does` is what a session does in its work tree before anything else.
-fn two(does: &str, step: &str) -> World {
+pub(crate) fn two(does: &str, step: &str) -> World {
     let world = world(3, idle());
     world.write(
         "segue.plan.toml",
@@ -42,8 +42,8 @@ fn agent_does(world: &World, does: &str) {
 }
 
 /// Every step adds its line at the end of the same file.
-const SAME_PLACE: &str = "if [ $n -lt 3 ]; then echo \"line $n\" >>shared.txt; fi";
-const TAKE_BOTH: &str = "if grep -q '^<<<<<<< ' shared.txt; then grep -vE '^(<<<<<<<|=======|>>>>>>>)' shared.txt >s; mv s shared.txt; fi";
+pub(crate) const SAME_PLACE: &str = "if [ $n -lt 3 ]; then echo \"line $n\" >>shared.txt; fi";
+pub(crate) const TAKE_BOTH: &str = "if grep -q '^<<<<<<< ' shared.txt; then grep -vE '^(<<<<<<<|=======|>>>>>>>)' shared.txt >s; mv s shared.txt; fi";
 
 fn run(world: &World) -> Done {
     world.segue(&["run", "segue.plan.toml", "--json", "--parallel", "3"])

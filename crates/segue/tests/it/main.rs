@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod bad_input;
 mod beside;
+mod beside_kill;
 mod beside_merge;
 #[cfg(test)]
 mod bridge;
