@@ -7,11 +7,10 @@ use segue_machine::{Phase, Run};
 use segue_report::{OuterStream, Style, Terminal, to_json_line};
 
 use super::failure::Failure;
-use super::open::Place;
+use super::open::{self, Place};
 use super::out;
 use crate::driver::screen_width;
 use crate::history;
-use crate::process::lock::Lock;
 
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
@@ -33,7 +32,7 @@ pub(super) fn log(at: &Place, run: Option<&str>, follow: bool) -> Result<u8, Fai
                 out::lines(terminal.take(&lines, machine.view()).lines);
             }
         }
-        let alive = Lock::holder(&at.store().dir()).is_some_and(|h| h.run == row.id && h.is_alive());
+        let alive = open::owner(at, &row.id, machine.view()).is_some();
         if !follow
             || machine.view().phase == Phase::Finished
             || (!alive && last == reader.last_seq(&row.id)?)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use segue_journal::{Journal, Reader, RunRow};
 use segue_machine::policy::preset;
-use segue_machine::{CommitMode, RunSpec};
+use segue_machine::{CommitMode, RunSpec, View};
 use segue_redact::{Extra, Redactor};
 
 use super::failure::Failure;
@@ -14,6 +14,7 @@ use crate::config::{AgentSettings, Flags, Layers, Settings, resolve};
 use crate::git::Repo;
 use crate::keep::Found;
 use crate::private::Private;
+use crate::process::lock::{Holder, Lock};
 use crate::prompt::Prompts;
 use crate::store::Store;
 
@@ -94,6 +95,14 @@ impl Place {
                 .ok_or_else(|| Failure::usage("there are no runs here yet; start one with `segue run`")),
         }
     }
+}
+
+/// The process that works on a run, in whichever work tree that is.
+pub(super) fn owner(at: &Place, run: &str, view: &View) -> Option<Holder> {
+    let store = view.spec.as_ref().map_or_else(|| at.store(), |spec| Store::at(&spec.workdir));
+    // A work tree that was moved is known by where it is now.
+    let dirs = [store.lock_dir(), at.store().lock_dir()];
+    dirs.iter().filter_map(|dir| Lock::holder(dir)).find(|holder| holder.run == run && holder.is_alive())
 }
 
 /// The repository to work in, when git is to be used.

@@ -3,10 +3,9 @@
 use segue_report::{StatusDoc, render};
 
 use super::failure::Failure;
-use super::open::Place;
+use super::open::{self, Place};
 use super::out;
 use crate::driver::screen_width;
-use crate::process::lock::Lock;
 use crate::{clock, history};
 
 /// Shows one run, or all of them in a line each.
@@ -15,10 +14,27 @@ pub(super) fn status(at: &Place, run: Option<&str>, all: bool) -> Result<u8, Fai
     if all {
         return list(at, &reader);
     }
+    if run.is_none() {
+        let side_by_side = super::plan::at_work(at);
+        if !side_by_side.is_empty() && !at.json {
+            return super::plan::status(at, None, false);
+        }
+        for run in &side_by_side {
+            show(at, &reader, run)?;
+        }
+        if !side_by_side.is_empty() {
+            return Ok(0);
+        }
+    }
     let row = at.run(&reader, run)?;
-    let machine = history::replay(&history::read(&reader, &row.id, 0)?, |_, _, _| {});
+    show(at, &reader, &row.id)
+}
+
+fn show(at: &Place, reader: &segue_journal::Reader, run: &str) -> Result<u8, Failure> {
+    let row = at.run(reader, Some(run))?;
+    let machine = history::replay(&history::read(reader, &row.id, 0)?, |_, _, _| {});
     let doc = StatusDoc::new(&row.id, machine.view(), clock::now());
-    let holder = Lock::holder(&at.store().dir()).filter(|h| h.run == row.id && h.is_alive());
+    let holder = open::owner(at, &row.id, machine.view());
     let dead = row.status == "running" && holder.is_none();
     if at.json {
         let mut json = serde_json::to_value(&doc).unwrap_or_default();

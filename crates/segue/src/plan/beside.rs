@@ -4,6 +4,8 @@ use segue_plans::ids::same;
 use segue_plans::{Phase, Status};
 
 use super::PlanError;
+use serde_json::Value;
+
 use super::child;
 use super::claims::Claim;
 use super::runner::Runner;
@@ -93,18 +95,20 @@ impl Runner {
     }
 
     /// What a phase wrote.
-    pub(super) fn heard(&mut self, id: &str, line: &[u8]) {
+    pub(super) fn heard(&mut self, id: &str, line: &[u8]) -> Result<(), PlanError> {
         if self.set.json {
             child::pass_on(line);
         }
-        if line.windows(6).any(|part| part == b"\"wait.") {
-            let is = |word: &[u8]| line.windows(word.len()).any(|part| part == word);
-            if is(b"\"wait.started\"") {
-                self.waiting.insert(id.to_owned());
-            } else if is(b"\"wait.ended\"") {
-                self.waiting.remove(id);
+        let Ok(line) = serde_json::from_slice::<Value>(line) else { return Ok(()) };
+        match line["type"].as_str().unwrap_or_default() {
+            "wait.started" => drop(self.waiting.insert(id.to_owned())),
+            "wait.ended" => drop(self.waiting.remove(id)),
+            "gauge.read" | "session.started" | "session.ended" => {
+                self.count(line["run"].as_str().unwrap_or_default())?;
             }
+            _ => {}
         }
+        Ok(())
     }
 
     /// Shows where a phase stands.

@@ -180,6 +180,7 @@ impl Runner {
             known.report = Some(shown);
             known.spent = known.spent.plus(spent);
         })?;
+        self.purse.forget(run);
         Ok(())
     }
 

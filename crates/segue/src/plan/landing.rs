@@ -98,7 +98,8 @@ impl Runner {
         let (tree, message) = (self.tree(id), self.merge_words(id));
         match (work.stage, work.commit) {
             (Stage::Merging, Some(commit)) => {
-                self.step(id, move || merge::spread(&tree, &commit).map(|()| Stepped::Spread));
+                let others: Vec<Phase> = self.came_since(id).iter().map(|id| self.phase_of(id)).collect();
+                self.step(id, move || merge::spread(&tree, &commit, &others).map(|()| Stepped::Spread));
             }
             (Stage::Landing, Some(commit)) => {
                 self.step(id, move || merge::land(&tree, &commit).map(Stepped::Landed));

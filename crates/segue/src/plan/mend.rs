@@ -149,6 +149,7 @@ impl Runner {
                 let known = state.phase_mut(id);
                 known.spent = known.spent.plus(spent);
             })?;
+            self.purse.forget(&run);
         }
         match settled.end {
             End::Completed { .. } => self.advance(id),

@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use segue_plans::Phase;
+
 use super::state::Work;
 use super::trees::{Tree, TreeError, die_at};
 use crate::git::{GitError, Merged, Repo};
@@ -74,10 +76,11 @@ fn heads(repo: &Repo, main: &Repo) -> Result<(String, String), GitError> {
 }
 
 /// Brings what was merged into the work tree of the phase, to be checked or mended there.
-pub(super) fn spread(tree: &Tree, commit: &str) -> Result<(), TreeError> {
+pub(super) fn spread(tree: &Tree, commit: &str, others: &[Phase]) -> Result<(), TreeError> {
     let repo = tree.repo()?;
     repo.wait_for_others();
     repo.forward(commit)?;
+    others.iter().try_for_each(|other| tree.bring_along(other))?;
     die_at("spread");
     Ok(())
 }

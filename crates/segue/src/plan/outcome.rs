@@ -78,16 +78,7 @@ impl Facts {
         self.gates = view.gates.values().cloned().collect();
         self.decided = view.spec.as_ref().is_some_and(|spec| !spec.gates.is_empty());
         self.must_verify = view.spec.as_ref().is_some_and(|spec| spec.require_verified);
-        let spent = view.spent();
-        self.spent = Spent {
-            sessions: view.sessions,
-            handoffs: view.handoffs,
-            overflows: view.overflows,
-            redacted: view.redacted,
-            tokens_in: spent.tokens_in,
-            tokens_out: spent.tokens_out,
-            cost_musd: spent.cost_musd,
-        };
+        self.spent = Spent::of(view);
     }
 
     fn ask_git(&mut self, store: &Store, view: &View) {

@@ -20,6 +20,7 @@ use super::job::{Desk, Errand, Job};
 use super::kept::Kept;
 use super::landing::Stepped;
 use super::outcome::{self, End, Facts};
+use super::purse::{Purse, Shared};
 use super::state::{PhaseState, Splitting, Stage, State};
 use super::voice::Voice;
 use super::{Disk, PlanError, sizes};
@@ -57,6 +58,8 @@ pub(crate) struct Setting {
     pub(crate) force: bool,
     /// Files that segue itself writes into a work tree for people.
     pub(crate) left_out: Vec<String>,
+    /// What all phases together may spend.
+    pub(crate) shared: Shared,
     /// Makes ids of runs.
     pub(crate) new_id: fn() -> String,
 }
@@ -83,6 +86,7 @@ pub(crate) struct Runner {
     pub(super) gathered: BTreeMap<String, Option<Facts>>,
     /// Phases that wait for a provider.
     pub(super) waiting: BTreeSet<String>,
+    pub(super) purse: Purse,
     /// How often a phase's process was lost.
     pub(super) lost: BTreeMap<String, u32>,
     /// Nothing more is begun.
@@ -112,6 +116,7 @@ impl Runner {
             merging: None,
             gathered: BTreeMap::new(),
             waiting: BTreeSet::new(),
+            purse: Purse::default(),
             lost: BTreeMap::new(),
             stopping: false,
             interrupted: false,
@@ -142,7 +147,7 @@ impl Runner {
                 _ = interrupt.recv() => self.stop_asked(),
                 _ = terminate.recv() => self.stop_asked(),
                 _ = hang_up.recv() => self.stop_asked(),
-                Some((id, line)) = self.hears.1.recv() => self.heard(&id, &line),
+                Some((id, line)) = self.hears.1.recv() => self.heard(&id, &line)?,
                 Some(done) = self.steps.join_next() => {
                     let (id, came) = done.map_err(|error| PlanError::System { what: "a merge", source: error.into() })?;
                     self.stepped(&id, came)?;
@@ -152,7 +157,7 @@ impl Runner {
                     self.at_work.remove(&id);
                     self.waiting.remove(&id);
                     while let Ok((id, line)) = self.hears.1.try_recv() {
-                        self.heard(&id, &line);
+                        self.heard(&id, &line)?;
                     }
                     let status = status.map_err(|source| PlanError::System { what: "a phase", source })?;
                     self.ended(&id, status.code())?;
@@ -229,6 +234,7 @@ impl Runner {
             let Some(next) = board.next(&busy, wanted, &claims) else { return Ok(()) };
             match next {
                 Next::TakeUp(at) => self.take_up(&board.plan, at)?,
+                Next::Begin(_) if self.used_up()? => return Ok(()),
                 Next::Begin(at) => {
                     if !self.split_by_estimate(&board.plan, at)? {
                         self.begin(&board.plan, at)?;
@@ -249,6 +255,10 @@ impl Runner {
     /// Whether a process works on a phase.
     pub(super) fn is_at_work(&self, id: &str) -> bool {
         self.at_work.contains_key(id)
+    }
+
+    pub(super) fn ids_at_work(&self) -> impl Iterator<Item = &String> {
+        self.at_work.keys()
     }
 
     fn begin(&mut self, plan: &Plan, at: usize) -> Result<(), PlanError> {
@@ -354,7 +364,7 @@ impl Runner {
             plan: self.kept.state().id.clone(),
             json: self.set.json,
             beside: own,
-            flags: self.kept.flags(),
+            flags: self.flags(),
         }
     }
 

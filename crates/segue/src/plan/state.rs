@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use segue_machine::View;
 use segue_plans::Status;
 use segue_plans::ids::same;
 use segue_plans::split::Part;
@@ -111,6 +112,20 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
+    /// What a run has used so far.
+    pub(crate) fn of(view: &View) -> Self {
+        let spent = view.spent();
+        Self {
+            sessions: view.sessions,
+            handoffs: view.handoffs,
+            overflows: view.overflows,
+            redacted: view.redacted,
+            tokens_in: spent.tokens_in,
+            tokens_out: spent.tokens_out,
+            cost_musd: spent.cost_musd,
+        }
+    }
+
     /// Both together.
     pub(crate) fn plus(self, other: Self) -> Self {
         let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
@@ -229,6 +244,27 @@ pub(crate) enum Stage {
     Landed,
     /// It was split; its parts begin with what it left.
     Split,
+}
+
+impl Stage {
+    /// Whether an agent works in it.
+    pub(crate) fn is_worked_on(self) -> bool {
+        matches!(self, Self::Working | Self::Mending)
+    }
+
+    /// In words.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Making => "its work tree is made",
+            Self::Working => "at work",
+            Self::Done => "done, waits to be merged",
+            Self::Merging => "is merged",
+            Self::Mending => "an agent brings it together with the others",
+            Self::Stuck => "waits for a person to merge it",
+            Self::Landing | Self::Landed => "comes into the branch",
+            Self::Split => "was split",
+        }
+    }
 }
 
 /// How far a plan is.

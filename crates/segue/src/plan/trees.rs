@@ -43,6 +43,11 @@ pub(super) struct Tree {
     left_out: Vec<String>,
 }
 
+/// Where the work tree of a phase lies.
+pub(crate) fn path(store: &Store, plan: &str, id: &str) -> PathBuf {
+    Tree::of(store, plan, id, &[]).path
+}
+
 impl Tree {
     /// The work tree of a phase of a plan.
     pub(super) fn of(store: &Store, plan: &str, id: &str, left_out: &[String]) -> Self {
@@ -143,7 +148,10 @@ impl Tree {
             tree.wait_for_others();
             self.keep("last", "before its work tree was removed")?;
             for path in tree.untracked()? {
-                self.put_aside(&path)?;
+                // segue's own files are kept with the checkpoints that they show.
+                if !self.left_out.iter().any(|own| path.starts_with(own)) {
+                    self.put_aside(&path)?;
+                }
                 fs::remove_file(self.path.join(&path))?;
             }
         }
@@ -165,10 +173,10 @@ impl Tree {
         copy(&self.path.join(path), &self.dir.join("aside").join(path))
     }
 
-    // Files that the plan names and git does not know would not be there.
-    fn bring_along(&self, phase: &Phase) -> Result<(), TreeError> {
+    /// Brings files along that the plan names and git does not take.
+    pub(super) fn bring_along(&self, phase: &Phase) -> Result<(), TreeError> {
         let tasks = phase.tasks.iter().flat_map(|task| task.files.iter().chain(&task.read));
-        let named = phase.notes_in.iter().chain(&phase.files).chain(tasks);
+        let named = phase.notes_in.iter().chain(&phase.notes_out).chain(&phase.files).chain(tasks);
         let named: Vec<String> = named.filter(|path| self.main.join(path).is_file()).cloned().collect();
         for path in self.main_repo()?.ignored(&named)? {
             if !self.path.join(&path).exists() {

@@ -14,7 +14,7 @@ pub(crate) fn with_files(phases: Phases<'_>) -> String {
     let mut text = native(phases);
     for (id, _, steps) in phases {
         let files: Vec<String> = steps.iter().map(|step| format!("parts/{step:02}.txt")).collect();
-        let head = format!("id = {id:?}\n");
+        let head = format!("[[phase]]\nid = {id:?}\n");
         text = text.replacen(&head, &format!("{head}files = {files:?}\n"), 1);
     }
     text
@@ -38,8 +38,8 @@ pub(crate) fn nothing_is_left(world: &World) {
     assert_eq!(world.git(&["branch", "--list", "segue/*"]), "");
     assert_eq!(world.git(&["status", "--porcelain"]), "", "the work tree is clean");
     let trees = world.repo().join(".segue/work");
-    let left: Vec<_> = std::fs::read_dir(&trees).into_iter().flatten().flatten().map(|e| e.path()).collect();
-    assert!(left.is_empty(), "{left:?}");
+    let left = std::process::Command::new("find").arg(&trees).args(["-mindepth", "1"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&left.stdout), "");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use segue_rehearsal::script::Script;
 
-use crate::beside::{nothing_is_left, with_files};
+use crate::beside::{Phases, nothing_is_left, with_files};
 use crate::beside_merge::{SAME_PLACE, TAKE_BOTH, two};
 use crate::plan_run::{ended, roomy, state, world};
 use crate::support::{Running, World, left_behind, until};
@@ -110,11 +110,10 @@ fn e2_killed_while_the_branch_goes_forward_what_is_half_there_is_taken_back_and_
 }
 
 fn three() -> World {
-    let world = world(6, Script { step_ms: 400, think_ms: 30, ..roomy() });
-    world.write(
-        "segue.plan.toml",
-        &with_files(&[("1", &[], &[1, 2]), ("2", &[], &[3, 4]), ("3", &[], &[5, 6])]),
-    );
+    let world = world(12, Script { step_ms: 400, think_ms: 30, ..roomy() });
+    let phases: Phases<'_> =
+        &[("1", &[], &[1, 2, 3, 4]), ("2", &[], &[5, 6, 7, 8]), ("3", &[], &[9, 10, 11, 12])];
+    world.write("segue.plan.toml", &with_files(phases));
     world.commit("the plan");
     world
 }
@@ -122,7 +121,7 @@ fn three() -> World {
 fn at_work(world: &World, name: &str) -> Running {
     let running = world.launch(&["run", "segue.plan.toml", "--json", "--parallel", "3"], name);
     until("a step of each phase", || {
-        [1, 3, 5].iter().all(|step| world.steps().distinct_done().contains(step))
+        [1, 5, 9].iter().all(|step| world.steps().distinct_done().contains(step))
     });
     running
 }

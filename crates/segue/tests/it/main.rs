@@ -5,6 +5,7 @@
 mod bad_input;
 mod beside;
 mod beside_kill;
+mod beside_life;
 mod beside_merge;
 #[cfg(test)]
 mod bridge;

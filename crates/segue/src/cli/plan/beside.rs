@@ -9,7 +9,12 @@ use crate::config::Settings;
 use crate::git::Repo;
 
 /// The repository to work in. What is not committed would be in none of the work trees.
-pub(super) fn repo(at: &Place, settings: &Settings, plan: &Plan) -> Result<Option<Repo>, Failure> {
+pub(super) fn repo(
+    at: &Place,
+    settings: &Settings,
+    plan: &Plan,
+    allow_dirty: bool,
+) -> Result<Option<Repo>, Failure> {
     if !settings.git.enabled {
         return Err(Failure::usage("--parallel needs git: every phase has a work tree of its own"));
     }
@@ -26,7 +31,7 @@ pub(super) fn repo(at: &Place, settings: &Settings, plan: &Plan) -> Result<Optio
     // The plan is read where it lies and given to the agents; whether git knows it does not matter.
     let own: Vec<String> = plan.files.iter().map(|file| from_top(at, &repo, &file.name)).collect();
     let others = Repo::find(&at.dir)?.leaving_out(open::own_paths(settings).into_iter().chain(own));
-    if others.is_dirty()? && !settings.git.allow_dirty {
+    if others.is_dirty()? && !allow_dirty {
         return Err(Failure::usage(
             "there are changes that are not committed, and phases side by side begin with what is: commit or stash them \
              (`git status`), or use --allow-dirty, which leaves them where they are and out of the phases",

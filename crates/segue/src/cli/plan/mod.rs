@@ -19,7 +19,7 @@ use segue_plans::{Budget, KnownGate, NoPlan, Plan};
 pub(super) use self::results::write_results;
 pub(super) use self::resume::resume;
 pub(super) use self::run::{run, wanted};
-pub(super) use self::status::line_of;
+pub(super) use self::status::{at_work, line_of, status};
 use super::failure::Failure;
 use super::open::Place;
 use super::out;
@@ -72,7 +72,7 @@ pub(super) fn plan(at: &Place, verb: &Verb) -> Result<u8, Failure> {
         Verb::Check(one) => check::check(at, one),
         Verb::Show(one) => show::show(at, one),
         Verb::Estimate(one) => estimate::estimate(at, one),
-        Verb::Status { plan, all } => status::status(at, plan.as_deref(), *all),
+        Verb::Status { plan, all } => status(at, plan.as_deref(), *all),
         Verb::Accept { phase, plan } => accept::accept(at, plan.as_deref(), phase),
     }
 }

@@ -48,7 +48,10 @@ pub(in crate::cli) fn resume(at: &Place, args: &Resume) -> Result<Option<u8>, Fa
         try_again(state, None, false);
     })?;
     let there = Place { dir: PathBuf::from(&kept.state().dir), json: at.json };
-    let flags = flags_of(&kept.flags())?;
+    let mut flags = flags_of(&kept.flags())?;
+    flags.max_cost = args.max_cost.clone().or(flags.max_cost);
+    flags.max_tokens = args.max_tokens.clone().or(flags.max_tokens);
+    flags.max_sessions = args.max_sessions.clone().or(flags.max_sessions);
     let (settings, known) = (there.settings(&flags)?, Known::new(&there, &flags, None)?);
     let take = Take { words: args.words(), only: None, force: false };
     let setting = setting(&there, store, &settings, known, take)?;

@@ -17,7 +17,7 @@ use super::{Failure, Known, Place, beside, disk, out, results};
 use crate::clock;
 use crate::config::Settings;
 use crate::plan::{
-    Kept, Options, Runner, Setting, Standing, State, estimate_words, home, known_sizes, latest_of,
+    Kept, Options, Runner, Setting, Shared, Standing, State, estimate_words, home, known_sizes, latest_of,
 };
 use crate::process::lock::Lock;
 use crate::prompt::Prompts;
@@ -84,7 +84,11 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
         return dry_run(at, &file, &plan, &known);
     }
     let beside = args.plan.beside.parallel.is_some_and(|most| most > 1);
-    let repo = if beside { beside::repo(at, &settings, &plan)? } else { open::repo(&at.dir, &settings)? };
+    let repo = if beside {
+        beside::repo(at, &settings, &plan, flags.allow_dirty)?
+    } else {
+        open::repo(&at.dir, &settings)?
+    };
     let store = repo.as_ref().map_or_else(|| Store::at(&at.dir), |repo| Store::at(repo.root()));
     open::check_agents(&settings.agents, store.workdir())?;
     store.create()?;
@@ -196,6 +200,7 @@ pub(super) fn setting(
         only: take.only,
         force: take.force,
         left_out: open::own_paths(settings),
+        shared: Shared::of(&settings.limits),
         new_id,
         store,
     })

@@ -2,14 +2,29 @@
 
 use std::path::PathBuf;
 
+use segue_plans::Status;
 use serde_json::json;
 
 use super::{Failure, Place, out};
-use crate::plan::{Kept, State, all, home};
-use crate::process::lock::Lock;
+use crate::history;
+use crate::plan::{Kept, PhaseState, Stage, State, Work, all, home, tree_path};
+use crate::process::lock::{Holder, Lock};
+
+/// The runs that are at work side by side, if a plan is run that way now.
+pub(in crate::cli) fn at_work(at: &Place) -> Vec<String> {
+    let plans = home(&at.store());
+    let Some(holder) = Lock::holder(&plans).filter(Holder::is_alive) else { return Vec::new() };
+    let Ok(state) = Kept::look(&plans.join(&holder.run)) else { return Vec::new() };
+    let run = |phase: &PhaseState| {
+        let work = phase.work.as_ref().filter(|_| phase.status == Status::InProgress)?;
+        let mends = work.mend.clone().filter(|_| work.stage == Stage::Mending);
+        mends.or_else(|| phase.run.clone().filter(|_| work.stage <= Stage::Working))
+    };
+    state.phases.values().filter_map(run).collect()
+}
 
 /// Shows a plan, or all of them in a line each.
-pub(super) fn status(at: &Place, plan: Option<&str>, every: bool) -> Result<u8, Failure> {
+pub(in crate::cli) fn status(at: &Place, plan: Option<&str>, every: bool) -> Result<u8, Failure> {
     let plans = home(&at.store());
     if every {
         for dir in all(&plans) {
@@ -32,11 +47,38 @@ pub(super) fn status(at: &Place, plan: Option<&str>, every: bool) -> Result<u8, 
         let run = phase.run.as_deref().unwrap_or("");
         let why = segue_report::plain(&phase.why);
         out::line(format!("  {id:<6} {:<12} {run}  {why}", status.as_str().unwrap_or_default()).trim_end());
+        if let Some(work) = &phase.work {
+            show_work(at, &state.id, id, run, work);
+        }
     }
     if state.status == crate::plan::Standing::Running && !at_work {
         out::line("its process is gone: `segue resume` goes on");
     }
     Ok(0)
+}
+
+// Where a phase beside others works, how far it is, how full its window is, and what it has claimed.
+fn show_work(at: &Place, plan: &str, id: &str, run: &str, work: &Work) {
+    let store = at.store();
+    let place = tree_path(&store, plan, id);
+    let mut words = vec![work.stage.word().to_owned()];
+    let reader = at.reader().ok();
+    let run = work.mend.as_deref().filter(|_| work.stage == Stage::Mending).unwrap_or(run);
+    let past = reader.as_ref().and_then(|reader| history::read(reader, run, 0).ok()).unwrap_or_default();
+    let machine = history::replay(&past, |_, _, _| {});
+    if let Some(session) = machine.view().session.as_ref().filter(|_| work.stage.is_worked_on()) {
+        let percent = session.gauge.percent().map_or_else(String::new, |percent| format!(" {percent}"));
+        words.push(format!("session {} ({}){percent}", session.n, segue_report::plain(&session.agent)));
+    }
+    if place.exists() {
+        words.push(store.shown(&place));
+    }
+    out::line(&format!("         {}", words.join(" · ")));
+    if work.alone {
+        out::line("         holds everything: nothing runs beside it");
+    } else if !work.claims.is_empty() {
+        out::line(&format!("         holds {}", segue_report::plain(&work.claims.join(", "))));
+    }
 }
 
 /// A line about the plan that a run belongs to.
