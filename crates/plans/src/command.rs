@@ -1,7 +1,10 @@
 //! What can be said about a shell command without running it: whether it counts, lists, or decides nothing at all.
 
-/// Programs that people name in back-ticks with nothing else.
+/// Programs that people name in back-ticks with nothing else, in order.
 const PROGRAMS: &[&str] = &[
+    "!",
+    "[",
+    "[[",
     "awk",
     "bandit",
     "bash",
@@ -113,9 +116,6 @@ const PROGRAMS: &[&str] = &[
     "yarn",
     "zig",
     "zsh",
-    "!",
-    "[",
-    "[[",
 ];
 
 /// Whether a text looks like a command: its first word is a program, a path to one, or a setting before one.
@@ -128,18 +128,20 @@ pub(crate) fn looks_like_one(text: &str) -> bool {
     };
     let Some(first) = words.find(|word| !is_setting(word)) else { return false };
     let first = first.trim_start_matches(['(', '{']);
-    if PROGRAMS.contains(&first) {
+    if is_program(first) {
         return true;
     }
     let more = words.next().is_some();
     (first.starts_with("./") && (more || first.ends_with(".sh")))
-        || (more
-            && first.contains('/')
-            && first.rsplit('/').next().is_some_and(|name| PROGRAMS.contains(&name)))
+        || (more && first.contains('/') && first.rsplit('/').next().is_some_and(is_program))
         || first
             .rsplit(['/', '\\'])
             .next()
             .is_some_and(|name| matches!(name, "gradlew" | "mvnw" | "manage.py"))
+}
+
+fn is_program(word: &str) -> bool {
+    PROGRAMS.binary_search(&word).is_ok()
 }
 
 /// What a command prints, as far as its last part shows.
@@ -216,9 +218,9 @@ pub(crate) fn always_passes(command: &str) -> bool {
 
 /// Whether a command prints its own exit code, as in `…; echo EXIT:$?`.
 pub(crate) fn tells_exit(command: &str) -> bool {
-    parts(command)
-        .last()
-        .is_some_and(|(_, part)| part.trim_start().starts_with("echo") && part.contains("$?"))
+    let asks = |part: &str| part.contains("$?");
+    asks(command)
+        && parts(command).last().is_some_and(|(_, part)| part.trim_start().starts_with("echo") && asks(part))
 }
 
 /// How a part is joined to the one before it.
@@ -331,6 +333,11 @@ mod tests {
         ] {
             assert!(!always_passes(real), "{real}");
         }
+    }
+
+    #[test]
+    fn programs_are_in_order() {
+        assert!(PROGRAMS.is_sorted());
     }
 
     #[test]

@@ -1,9 +1,14 @@
 //! Reading what is expected of a command from the words around it: "(returns at least 2)", "exits 0", "→ 0 errors".
 
+use std::cell::LazyCell;
+
 use crate::command::{self, Prints, prints};
 use crate::judge::Judge;
 use crate::model::{Check, Criterion, Place};
-use crate::text::{Span, decode, spans};
+use crate::text::{Span, after_any, decode, spans};
+use crate::verbs::{
+    ABSENT, CONTAINS, EXITS, FAILS, FINDS, PASSES, RETURNS, SOME, TOLD, after_verb, skip_fillers,
+};
 
 /// A criterion from its words, with the commands that decide it.
 pub(crate) fn criterion(text: &str, at: Place) -> Criterion {
@@ -15,24 +20,43 @@ pub(crate) fn criterion(text: &str, at: Place) -> Criterion {
 /// The commands in a text and what is expected of each.
 pub(crate) fn checks(text: &str) -> Vec<Check> {
     let spans = spans(text);
-    let lower = text.to_ascii_lowercase();
-    let announced =
-        ["verified by", "verify with", "verify by", "check with", "checked by", "run:", "command:"];
-    let from = announced.iter().filter_map(|words| lower.find(words)).min();
+    let from = LazyCell::new(|| announced(text));
     let mut found: Vec<Check> = Vec::new();
     for (index, span) in spans.iter().enumerate() {
         let next = spans.get(index + 1);
         let after = &text[span.to..next.map_or(text.len(), |next| next.from)];
         let told = expectation(after, next, span.code);
-        let is_announced = from.is_some_and(|from| span.from >= from);
+        let is_announced = |span: &Span<'_>| from.is_some_and(|from| span.from >= from);
+        let runs = (told.is_some() || is_announced(span)) && command::looks_like_one(span.code);
         // Behind "verified by" the first span is the command, whatever it looks like; more must look like one.
-        let first = is_announced && !spans[..index].iter().any(|s| from.is_some_and(|from| s.from >= from));
-        let runs = command::looks_like_one(span.code) && (told.is_some() || is_announced);
-        if (first && span.code.contains(' ')) || runs {
+        let first = || is_announced(span) && !index.checked_sub(1).is_some_and(|at| is_announced(&spans[at]));
+        if runs || (span.code.contains(' ') && first()) {
             found.push(check(span.code, told));
         }
     }
     found
+}
+
+// Where the words begin that say that a command follows.
+fn announced(text: &str) -> Option<usize> {
+    const WORDS: [&str; 7] =
+        ["verified by", "verify with", "verify by", "check with", "checked by", "run:", "command:"];
+    let begins = |tail: &[u8]| {
+        WORDS.iter().any(|words| {
+            tail.get(..words.len()).is_some_and(|head| head.eq_ignore_ascii_case(words.as_bytes()))
+        })
+    };
+    // Two letters pass over nearly every place.
+    let may = |pair: &[u8]| {
+        matches!(
+            pair,
+            [b'v' | b'V', b'e' | b'E']
+                | [b'c' | b'C', b'h' | b'H' | b'o' | b'O']
+                | [b'r' | b'R', b'u' | b'U']
+        )
+    };
+    let pairs = text.as_bytes().windows(2).enumerate();
+    pairs.filter(|(_, pair)| may(pair)).map(|(at, _)| at).find(|at| begins(&text.as_bytes()[*at..]))
 }
 
 /// A command with what is expected of it; without that, that it ends with 0.
@@ -61,50 +85,12 @@ fn expectation(after: &str, next: Option<&Span<'_>>, command: &str) -> Option<Ju
     let end = whole.find(['\n', ';']).or_else(|| whole.find(". ")).unwrap_or(whole.len());
     let lower = whole[..end].to_lowercase();
     let words = skip_fillers(&lower);
-    let quoted = quoted(&whole[..end]).or_else(|| next.map(|next| next.code.to_owned()));
-    by_verb(words, command, quoted)
+    by_verb(words, command, || quoted(&whole[..end]).or_else(|| next.map(|next| next.code.to_owned())))
 }
-
-fn skip_fillers(mut words: &str) -> &str {
-    const FILLERS: [&str; 13] = [
-        "should ",
-        "must ",
-        "it ",
-        "which ",
-        "then ",
-        "command ",
-        "output ",
-        "now ",
-        "still ",
-        "expected ",
-        "to ",
-        "and ",
-        "also ",
-    ];
-    while let Some(rest) = FILLERS.iter().find_map(|filler| words.strip_prefix(filler)) {
-        words = rest;
-    }
-    words
-}
-
-/// What begins an expectation, with bars between the words.
-const TOLD: &str = "expect exit|expects exit|exit:|expect: exit";
-const EXITS: &str = "exits|exit code|exit status|exit|return code|exited|returns exit code|returns exit";
-const ABSENT: &str = "does not match|doesn't match|no match|no matches|not found|finds nothing";
-const FINDS: &str = "matches|match|finds|found|hits";
-const RETURNS: &str = "returns|return|reports|outputs|output|prints|print|gives|shows|yields|counts|equals|is|echoes|expect|expects";
-const CONTAINS: &str = "contains|includes|contain|include";
-const FAILS: &str = "fails|fail|errors";
-const PASSES: &str = "passes|pass|passing|succeeds|succeed|success|green|works|runs|completes|compiles|builds|clean|ok|\
-                      zero errors|no errors|0 errors|all pass|all tests pass|all green|ends|produces|exists|file exists|\
-                      files exist";
 
 // "returns …", "exits …", "matches …", "passes".
-fn by_verb(words: &str, command: &str, quoted: Option<String>) -> Option<Judge> {
-    let after = |verbs: &str| {
-        let rest = verbs.split('|').filter_map(|verb| words.strip_prefix(verb));
-        rest.filter(|rest| !rest.starts_with(char::is_alphanumeric)).min_by_key(|rest| rest.len())
-    };
+fn by_verb(words: &str, command: &str, quoted: impl FnOnce() -> Option<String>) -> Option<Judge> {
+    let after = |verbs: &[&str]| after_verb(words, verbs);
     if let Some(rest) = after(TOLD) {
         return number(rest.trim_start_matches([':', ' '])).map(|(n, _)| Judge::Told(code(n)));
     }
@@ -115,17 +101,17 @@ fn by_verb(words: &str, command: &str, quoted: Option<String>) -> Option<Judge> 
         return Some(Judge::Count(0));
     }
     if let Some(rest) = after(FINDS) {
-        let pattern = || quoted.filter(|_| is_bare(rest)).map(Judge::Matches);
+        let pattern = || is_bare(rest).then(quoted).flatten().map(Judge::Matches);
         return Some(amount(rest.trim_start(), command).or_else(pattern).unwrap_or(Judge::AtLeast(1)));
     }
     if let Some(rest) = after(RETURNS) {
         let rest = skip_fillers(rest.trim_start());
         let code = || rest.strip_prefix("exit").map(exit);
-        let text = || quoted.filter(|_| is_bare(rest)).map(Judge::Contains);
+        let text = || is_bare(rest).then(quoted).flatten().map(Judge::Contains);
         return amount(rest, command).or_else(code).or_else(text).or(Some(Judge::Exit(0)));
     }
     if let Some(rest) = after(CONTAINS) {
-        return Some(quoted.filter(|_| is_bare(rest)).map_or(Judge::Exit(0), Judge::Contains));
+        return Some(is_bare(rest).then(quoted).flatten().map_or(Judge::Exit(0), Judge::Contains));
     }
     if after(FAILS).is_some() {
         return Some(Judge::ExitNot(0));
@@ -164,49 +150,26 @@ fn amount(words: &str, command: &str) -> Option<Judge> {
     if let Some(judge) = compared(words, command) {
         return Some(judge);
     }
-    let nothing = ["nothing", "empty", "no ", "none", "an empty"];
-    if nothing.iter().any(|word| words.starts_with(word)) {
+    if after_any(words, &["nothing", "empty", "no ", "none", "an empty"]).is_some() {
         return Some(Judge::Count(0));
     }
-    if [
-        "non-empty",
-        "nonempty",
-        "a match",
-        "a line",
-        "matches",
-        "some ",
-        "results",
-        "hits",
-        "a result",
-        "content",
-    ]
-    .iter()
-    .any(|word| words.starts_with(word))
-    {
+    if after_any(words, SOME).is_some() {
         return Some(Judge::AtLeast(1));
     }
-    let least = ["at least ", "a minimum of ", "minimum "].iter().find_map(|word| words.strip_prefix(word));
-    if let Some((n, _)) = least.and_then(number) {
+    let named = |names: &[&str]| after_any(words, names).and_then(number).map(|(n, _)| n);
+    if let Some(n) = named(&["at least ", "a minimum of ", "minimum "]) {
         return Some(Judge::AtLeast(n));
     }
-    if let Some((n, _)) = ["more than ", "greater than ", "over "]
-        .iter()
-        .find_map(|word| words.strip_prefix(word))
-        .and_then(number)
-    {
+    if let Some(n) = named(&["more than ", "greater than ", "over "]) {
         return Some(Judge::AtLeast(n.saturating_add(1)));
     }
-    let most = ["at most ", "no more than ", "up to "].iter().find_map(|word| words.strip_prefix(word));
-    if let Some((n, _)) = most.and_then(number) {
+    if let Some(n) = named(&["at most ", "no more than ", "up to "]) {
         return Some(Judge::AtMost(n));
     }
-    if let Some((n, _)) =
-        ["fewer than ", "less than "].iter().find_map(|word| words.strip_prefix(word)).and_then(number)
-    {
+    if let Some(n) = named(&["fewer than ", "less than "]) {
         return Some(Judge::AtMost(n.saturating_sub(1)));
     }
-    let exact =
-        ["exactly ", "only ", "just "].iter().find_map(|word| words.strip_prefix(word)).unwrap_or(words);
+    let exact = after_any(words, &["exactly ", "only ", "just "]).unwrap_or(words);
     let (n, rest) = number(exact)?;
     let rest = rest.trim_start();
     if rest.starts_with('+') || rest.starts_with("or more") {
@@ -218,10 +181,10 @@ fn amount(words: &str, command: &str) -> Option<Judge> {
 // A bare 0 or 1 is a count only from a command that counts or lists.
 fn exactly(n: u64, rest: &str, command: &str) -> Judge {
     let things = ["match", "line", "result", "hit", "occurrence", "file", "item", "entr"];
-    if things.iter().any(|thing| rest.starts_with(thing)) || prints(command) != Prints::Other {
+    if after_any(rest, &things).is_some() || prints(command) != Prints::Other {
         return Judge::Count(n);
     }
-    if ["error", "fail", "warning", "issue", "problem"].iter().any(|word| rest.starts_with(word)) {
+    if after_any(rest, &["error", "fail", "warning", "issue", "problem"]).is_some() {
         return if n == 0 { Judge::Exit(0) } else { Judge::Count(n) };
     }
     if n <= 1 { Judge::Exit(code(n)) } else { Judge::Count(n) }
@@ -230,7 +193,7 @@ fn exactly(n: u64, rest: &str, command: &str) -> Judge {
 // ">= 3", "== 0", "≤ 2"; longer signs first.
 fn compared(words: &str, command: &str) -> Option<Judge> {
     let after = |signs: &[&str]| {
-        let rest = signs.iter().find_map(|sign| words.strip_prefix(*sign))?;
+        let rest = after_any(words, signs)?;
         number(rest.trim_start()).map(|(n, _)| n)
     };
     let least = after(&[">=", "≥"]).or_else(|| after(&[">"]).map(|n| n.saturating_add(1)));

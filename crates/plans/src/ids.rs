@@ -1,6 +1,8 @@
 //! Names of phases: 1, 3.1, 6D, 26.2, 20a, 01-02. How they are found in words, and when two are the same.
 
-use crate::text::{link, plain};
+use std::borrow::Cow;
+
+use crate::text::{after_any, link, plain};
 
 /// Whether two ids name the same thing: leading zeros, case and the word before the number do not matter.
 pub fn same(a: &str, b: &str) -> bool {
@@ -90,10 +92,10 @@ pub(crate) fn leading(text: &str) -> Option<(&str, &str)> {
 }
 
 /// A number in front of an item's words: `1.2: x`, `T001 x`, `**T01: x**`, `Task 3: x`. The words come without it.
-pub(crate) fn numbered(text: &str) -> Option<(String, String)> {
+pub(crate) fn numbered(text: &str) -> Option<(&str, Cow<'_, str>)> {
     let bare = text.trim_start_matches(['*', '`']);
     let stars = text.len() - bare.len();
-    let word = ["Task ", "task ", "Step ", "Story "].iter().find_map(|word| bare.strip_prefix(word));
+    let word = after_any(bare, &["Task ", "task ", "Step ", "Story "]);
     let rest = word.unwrap_or(bare);
     let end =
         rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-'))).unwrap_or(rest.len());
@@ -113,13 +115,16 @@ pub(crate) fn numbered(text: &str) -> Option<(String, String)> {
     if !(shaped && ends) || after.is_empty() {
         return None;
     }
+    fn tidy(title: &str) -> &str {
+        title.trim_start_matches([':', '.', ')', ' ', '\t', '—', '–', '-']).trim()
+    }
     let title = if stars > 0 {
-        after.replacen("**", "", 1).replacen('`', "", usize::from(text.starts_with('`')))
+        let title = after.replacen("**", "", 1).replacen('`', "", usize::from(text.starts_with('`')));
+        Cow::Owned(tidy(&title).to_owned())
     } else {
-        after.to_owned()
+        Cow::Borrowed(tidy(after))
     };
-    let title = title.trim_start_matches([':', '.', ')', ' ', '\t', '—', '–', '-']).trim();
-    (!title.is_empty()).then(|| (id.to_owned(), title.to_owned()))
+    (!title.is_empty()).then_some((id, title))
 }
 
 /// The phases that a text such as `Phase 1, [Phase 2](p2.md)` or `Phases 1-3` names. What is complete is not needed.

@@ -20,6 +20,7 @@ mod show;
 pub mod split;
 mod task;
 mod text;
+mod verbs;
 mod words;
 
 pub use audit::{Circumstances, Code, Finding, KnownGate, Severity, audit, fill_gates};

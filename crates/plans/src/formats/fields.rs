@@ -73,7 +73,7 @@ pub(crate) fn fields<'a>(reading: &Reading<'_, 'a>, range: Range) -> Vec<Field<'
     for (offset, line) in reading.doc.slice(range).iter().enumerate() {
         let index = range.from + offset;
         let heading = line.is_prose() && line.text.starts_with('#') && line.indent < 4;
-        let next = read(line).filter(|_| line.indent <= 1);
+        let next = if line.indent <= 1 { read(line) } else { None };
         if (heading || next.is_some())
             && let Some(last) = found.last_mut()
         {
@@ -88,7 +88,7 @@ pub(crate) fn fields<'a>(reading: &Reading<'_, 'a>, range: Range) -> Vec<Field<'
 
 /// A field on a line, if there is one.
 pub(crate) fn read<'a>(line: &Line<'a>) -> Option<(Name, &'a str)> {
-    if !line.is_prose() {
+    if !line.is_prose() || !line.text.contains(':') {
         return None;
     }
     let bold = line.text.starts_with("**") || line.text.starts_with("> **");

@@ -30,7 +30,7 @@ pub(crate) fn lenient(reading: &Reading<'_, '_>, range: Range) -> Vec<Gate> {
                 found.push(Gate {
                     at: reading.at_index(node.index),
                     name: short(&node.text),
-                    run: Some(node.text.clone()),
+                    run: Some(node.text.to_string()),
                     ..Gate::default()
                 });
             }
@@ -49,7 +49,7 @@ pub(crate) fn lenient(reading: &Reading<'_, '_>, range: Range) -> Vec<Gate> {
 }
 
 // "name: text (command: `cmd`)", "name: `cmd` → text", "`cmd`", "name: text" with a block below it.
-fn gate(reading: &Reading<'_, '_>, node: &Node) -> Gate {
+fn gate(reading: &Reading<'_, '_>, node: &Node<'_>) -> Gate {
     let whole = decode(&node.whole());
     let first = whole.find('`').unwrap_or(whole.len());
     let (name, rest) = match whole.find(':').filter(|at| *at < first && *at <= 80) {

@@ -1,19 +1,21 @@
 //! Lists as trees: each item with the lines and the items below it.
 
+use std::borrow::Cow;
+
 use super::Reading;
 use crate::text::{Item, Mark, Range, item};
 
 /// An item of a list.
 #[derive(Debug)]
-pub(crate) struct Node {
+pub(crate) struct Node<'a> {
     /// Its line, by index.
     pub(crate) index: usize,
     /// Its check box.
     pub(crate) mark: Option<Mark>,
     /// Its number, when that is its marker.
-    pub(crate) number: Option<String>,
+    pub(crate) number: Option<&'a str>,
     /// Its words, with the lines that go on with them.
-    pub(crate) text: String,
+    pub(crate) text: Cow<'a, str>,
     /// The items below it.
     pub(crate) children: Vec<Self>,
     /// Where it ends, by index.
@@ -21,11 +23,15 @@ pub(crate) struct Node {
 }
 
 /// The lists in a range that satisfy `keep`, as trees. Code and comments are no part of them.
-pub(crate) fn trees(reading: &Reading<'_, '_>, range: Range, keep: impl Fn(usize) -> bool) -> Vec<Node> {
+pub(crate) fn trees<'a>(
+    reading: &Reading<'_, 'a>,
+    range: Range,
+    keep: impl Fn(usize) -> bool,
+) -> Vec<Node<'a>> {
     // The open items, outermost first, each with its indentation.
-    let mut open: Vec<(usize, Node)> = Vec::new();
-    let mut found: Vec<Node> = Vec::new();
-    let mut blank = false;
+    let mut open: Vec<(usize, Node<'a>)> = Vec::new();
+    let mut found: Vec<Node<'a>> = Vec::new();
+    let (mut blank, mut end) = (false, range.from);
     for (offset, line) in reading.doc.slice(range).iter().enumerate() {
         let index = range.from + offset;
         if line.text.is_empty() {
@@ -33,48 +39,50 @@ pub(crate) fn trees(reading: &Reading<'_, '_>, range: Range, keep: impl Fn(usize
             continue;
         }
         if line.code || line.hidden {
-            for (_, node) in &mut open {
-                node.end = index + 1;
-            }
+            end = index + 1;
             continue;
         }
         let heading = line.text.starts_with('#') && line.indent < 4;
         match item(line.text).filter(|_| !heading && keep(index)) {
             Some(item) => {
-                close(&mut open, &mut found, |indent| line.indent <= indent);
+                close(&mut open, &mut found, end, |indent| line.indent <= indent);
                 open.push((line.indent, node(item, index)));
             }
             None => {
                 let goes_on = !heading && (line.indent > 0 || !blank);
                 if !goes_on {
-                    close(&mut open, &mut found, |_| true);
+                    close(&mut open, &mut found, end, |_| true);
                 } else if blank {
-                    close(&mut open, &mut found, |indent| line.indent <= indent);
+                    close(&mut open, &mut found, end, |indent| line.indent <= indent);
                 }
                 if let Some((_, node)) = open.last_mut() {
-                    node.text.push(' ');
-                    node.text.push_str(line.text);
+                    let text = node.text.to_mut();
+                    text.push(' ');
+                    text.push_str(line.text);
                 }
             }
         }
-        for (_, node) in &mut open {
-            node.end = index + 1;
-        }
-        blank = false;
+        (blank, end) = (false, index + 1);
     }
-    close(&mut open, &mut found, |_| true);
+    close(&mut open, &mut found, end, |_| true);
     found
 }
 
-fn node(item: Item<'_>, index: usize) -> Node {
-    let number = item.number.map(str::to_owned);
-    Node { index, mark: item.mark, number, text: item.text.to_owned(), children: Vec::new(), end: index + 1 }
+fn node(item: Item<'_>, index: usize) -> Node<'_> {
+    let text = Cow::Borrowed(item.text);
+    Node { index, mark: item.mark, number: item.number, text, children: Vec::new(), end: index + 1 }
 }
 
-// Ends the open items that satisfy `ends`, innermost first.
-fn close(open: &mut Vec<(usize, Node)>, found: &mut Vec<Node>, ends: impl Fn(usize) -> bool) {
+// Ends the open items that satisfy `ends` before line `end`, innermost first.
+fn close<'a>(
+    open: &mut Vec<(usize, Node<'a>)>,
+    found: &mut Vec<Node<'a>>,
+    end: usize,
+    ends: impl Fn(usize) -> bool,
+) {
     while open.last().is_some_and(|(indent, _)| ends(*indent)) {
-        let Some((_, node)) = open.pop() else { return };
+        let Some((_, mut node)) = open.pop() else { return };
+        node.end = end;
         match open.last_mut() {
             Some((_, parent)) => parent.children.push(node),
             None => found.push(node),
@@ -82,17 +90,20 @@ fn close(open: &mut Vec<(usize, Node)>, found: &mut Vec<Node>, ends: impl Fn(usi
     }
 }
 
-impl Node {
+impl Node<'_> {
     /// Its words and those of everything below it, in one line.
-    pub(crate) fn whole(&self) -> String {
-        let mut text = self.text.clone();
+    pub(crate) fn whole(&self) -> Cow<'_, str> {
+        if self.children.is_empty() {
+            return Cow::Borrowed(&self.text);
+        }
+        let mut text = self.text.to_string();
         let mut stack: Vec<&Self> = self.children.iter().rev().collect();
         while let Some(node) = stack.pop() {
             text.push(' ');
             text.push_str(&node.text);
             stack.extend(node.children.iter().rev());
         }
-        text
+        Cow::Owned(text)
     }
 
     /// Every item below it that has a check box.
@@ -108,7 +119,7 @@ impl Node {
 }
 
 // A tree can be as deep as its text is long; the usual way of dropping it is a call for each level.
-impl Drop for Node {
+impl Drop for Node<'_> {
     fn drop(&mut self) {
         let mut stack = std::mem::take(&mut self.children);
         while let Some(mut node) = stack.pop() {
@@ -125,9 +136,13 @@ mod tests {
     fn told(text: &str) -> String {
         let doc = Doc::new(text);
         let reading = Reading { doc: &doc, file: 0, offset: 0 };
-        fn show(node: &Node) -> String {
+        fn show(node: &Node<'_>) -> String {
             let inner: Vec<String> = node.children.iter().map(show).collect();
-            if inner.is_empty() { node.text.clone() } else { format!("{}({})", node.text, inner.join(",")) }
+            if inner.is_empty() {
+                node.text.to_string()
+            } else {
+                format!("{}({})", node.text, inner.join(","))
+            }
         }
         trees(&reading, doc.all(), |_| true).iter().map(show).collect::<Vec<_>>().join(" / ")
     }

@@ -18,17 +18,15 @@ pub(crate) fn is_master(doc: &Doc<'_>) -> bool {
     if tables.iter().any(linked) {
         return true;
     }
+    let listed = |table: &Table<'_>| {
+        table.column(&STATUS).is_some()
+            && table.column(&["title", "name", "focus", "description"]).is_some()
+            && rows(table).count() > 0
+    };
     // Without links the phases may also be sections of this file, or something else may be counted.
     let sections =
-        doc.headings.iter().any(|heading| heading.level > 1 && ids::heading(heading.title).is_some());
-    let (boxes, _) = doc.boxes();
-    !sections
-        && boxes == 0
-        && tables.iter().any(|table| {
-            table.column(&STATUS).is_some()
-                && table.column(&["title", "name", "focus", "description"]).is_some()
-                && rows(table).count() > 0
-        })
+        || doc.headings.iter().any(|heading| heading.level > 1 && ids::heading(heading.title).is_some());
+    tables.iter().any(listed) && !sections() && doc.boxes().0 == 0
 }
 
 struct Row {

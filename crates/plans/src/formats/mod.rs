@@ -13,6 +13,7 @@ mod master;
 mod native;
 mod notes;
 mod phase;
+mod phase_head;
 mod phased;
 mod prompt;
 mod sections;
@@ -155,7 +156,7 @@ pub(crate) fn shape(doc: &Doc<'_>) -> Option<Format> {
     {
         return Some(Format::Gsd);
     }
-    if doc.lines.iter().any(|line| crate::text::opens(line, "task").is_some()) {
+    if doc.opening(doc.all(), "task").is_some() {
         return Some(if front.is_some() { Format::Gsd } else { Format::Autopilot });
     }
     if master::is_master(doc) {
@@ -170,8 +171,7 @@ pub(crate) fn shape(doc: &Doc<'_>) -> Option<Format> {
     if tasks::has_headings(doc, doc.all()) {
         return Some(Format::Tasks);
     }
-    let (boxes, _) = doc.boxes();
-    if boxes > 0 || tasks::has_section(doc, doc.all()) {
+    if doc.lines.iter().any(tasks::is_box) || tasks::has_section(doc, doc.all()) {
         return Some(Format::Checklist);
     }
     prompt::is_prompt(doc).then_some(Format::Prompt)

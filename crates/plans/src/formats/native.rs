@@ -11,7 +11,7 @@ use crate::text::Doc;
 pub(crate) fn is_native(text: &str) -> bool {
     let begins =
         |line: &str| matches!(line.trim_end(), "[[phase]]" | "[[ phase ]]") || line.starts_with("[[phase]]");
-    if !text.lines().any(begins) {
+    if !text.contains("[[") || !text.lines().any(begins) {
         return false;
     }
     Doc::new(text).lines.iter().any(|line| !line.code && begins(line.raw))

@@ -1,8 +1,7 @@
 //! One phase from a text or a part of it: its fields, tasks, gates, criteria and notes.
 
-use super::fields::{self, Name};
 use super::sections::{Kind, kind};
-use super::{Reading, gates, notes, task_text, tasks};
+use super::{Reading, gates, notes, phase_head, task_text, tasks};
 use crate::ids;
 use crate::model::{Artifact, Format, Gate, Link, MustHave, Phase, Plan, Status};
 use crate::text::{Doc, Front, Heading, Range, Value, decode, element, link, paths, plain, spans, tables};
@@ -52,7 +51,7 @@ pub(crate) fn read_alone(reading: &Reading<'_, '_>, plan: &mut Plan) {
 
 /// Fills a phase from a part of a text.
 pub(crate) fn fill(reading: &Reading<'_, '_>, range: Range, phase: &mut Phase, plan: &mut Plan) {
-    head_fields(reading, range, phase);
+    phase_head::read(reading, range, phase);
     let found = tasks::tasks(reading, range);
     plan.oddities.extend(found.oddities);
     phase.tasks = found.tasks;
@@ -62,9 +61,7 @@ pub(crate) fn fill(reading: &Reading<'_, '_>, range: Range, phase: &mut Phase, p
     }
     tagged(reading, range, phase, &covered);
     if phase.files.is_empty() {
-        let own: Vec<String> = phase.tasks.iter().flat_map(|task| task.files.clone()).collect();
-        let mut seen = std::collections::BTreeSet::new();
-        phase.files = own.into_iter().filter(|path| seen.insert(path.clone())).collect();
+        phase.files = each_once(phase.tasks.iter().flat_map(|task| &task.files));
     }
     if phase.tasks.iter().any(|task| task.manual) {
         phase.autonomous = false;
@@ -73,6 +70,15 @@ pub(crate) fn fill(reading: &Reading<'_, '_>, range: Range, phase: &mut Phase, p
     if phase.status == Status::Pending && all_done {
         phase.status = Status::Completed;
     }
+}
+
+// Where a path comes first, it stays.
+fn each_once<'p>(paths: impl Iterator<Item = &'p String>) -> Vec<String> {
+    let mut found: Vec<(usize, &String)> = paths.enumerate().collect();
+    found.sort_by_key(|(_, path)| *path);
+    found.dedup_by_key(|(_, path)| *path);
+    found.sort_by_key(|(index, _)| *index);
+    found.into_iter().map(|(_, path)| path.clone()).collect()
 }
 
 /// The lines that belong to tasks.
@@ -92,55 +98,6 @@ impl Covered {
     fn has(&self, index: usize) -> bool {
         self.0.get(index).copied().unwrap_or(false)
     }
-}
-
-// The fields between the heading and the first section.
-fn head_fields(reading: &Reading<'_, '_>, range: Range, phase: &mut Phase) {
-    let mut below =
-        reading.doc.inside(range).filter(|heading| heading.level > 1 || heading.index > range.from);
-    let end = below.find(|heading| heading.level > 1).map_or(range.to, |heading| heading.index);
-    let head = Range { from: range.from, to: end };
-    for line in reading.doc.slice(head) {
-        let Some((name, rest)) = fields::read(line) else { continue };
-        match name {
-            Name::Needs if phase.needs.is_empty() => {
-                phase.needs = ids::needed(rest).into_iter().map(|needed| needed.id).collect();
-                phase.needs_at = reading.at(line.no);
-            }
-            Name::Status => phase.status = Status::read(rest).unwrap_or(phase.status),
-            Name::Wave => phase.wave = rest.trim().parse().ok().or(phase.wave),
-            Name::Needs | Name::Files | Name::Read | Name::Action | Name::Verify => {}
-            Name::Criteria | Name::Done | Name::Complexity | Name::Aside => {}
-        }
-    }
-    for line in reading.doc.slice(head).iter().filter(|line| line.is_prose()) {
-        let Some((name, rest)) = crate::text::field(line.text) else { continue };
-        let value = Some(plain(rest).trim_matches('`').to_owned()).filter(|value| !value.is_empty());
-        match name.as_str() {
-            "goal" | "purpose" if phase.about.is_empty() => phase.about = rest.to_owned(),
-            "agent" => phase.agent = value,
-            "role" => phase.role = value,
-            "policy" => phase.policy = value,
-            _ => {}
-        }
-    }
-    // Success criteria are often a field with a list below it.
-    let own = fields::fields(reading, head);
-    if let Some(field) = fields::find(&own, Name::Criteria) {
-        let body = until_field(reading, field.body);
-        phase
-            .criteria
-            .extend(task_text::criteria_in(reading, body, "").into_iter().filter(|c| !c.text.is_empty()));
-    }
-}
-
-// A list that belongs to a field ends where another bold line begins.
-fn until_field(reading: &Reading<'_, '_>, body: Range) -> Range {
-    let lines = reading.doc.slice(body);
-    let end = lines.iter().position(|line| {
-        line.is_prose() && line.indent == 0 && (line.text.starts_with("**") || line.text == "Plans:")
-    });
-    Range { from: body.from, to: end.map_or(body.to, |end| body.from + end) }
 }
 
 fn section(reading: &Reading<'_, '_>, heading: &Heading<'_>, phase: &mut Phase) {

@@ -1,6 +1,6 @@
 //! What the sections of a plan are about, by their titles.
 
-use crate::text::plain;
+use crate::text::{after_any, plain};
 
 /// What a section holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,35 +27,46 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// How titles begin, with bars between them.
-const BEGINS: [(Kind, &str); 7] = [
-    (Kind::Wrapper, "process wrapper"),
-    (Kind::Gates, "gates|quality gate|phase gate|gate "),
-    (Kind::Validation, "validation command|verification command|validation step"),
-    (Kind::Criteria, "acceptance criteria|definition of done|done when|exit criteria|completion criteria"),
-    (Kind::Success, "success criteria"),
-    (Kind::Files, "files to |files modified|file changes|relevant files"),
+/// How titles begin.
+const BEGINS: [(Kind, &[&str]); 7] = [
+    (Kind::Wrapper, &["process wrapper"]),
+    (Kind::Gates, &["gates", "quality gate", "phase gate", "gate "]),
+    (Kind::Validation, &["validation command", "verification command", "validation step"]),
+    (
+        Kind::Criteria,
+        &["acceptance criteria", "definition of done", "done when", "exit criteria", "completion criteria"],
+    ),
+    (Kind::Success, &["success criteria"]),
+    (Kind::Files, &["files to ", "files modified", "file changes", "relevant files"]),
     (
         Kind::Aside,
-        "test strategy|testing strategy|test plan|test cases|risk|rollback|review|manual |post-completion|\
-         requirements checklist|notes|out of scope|prerequisites|format|task notation|dependencies|legend|progress|\
-         success metrics|technical details|context|references|dev notes|dev agent record",
+        &[
+            "test strategy",
+            "testing strategy",
+            "test plan",
+            "test cases",
+            "risk",
+            "rollback",
+            "review",
+            "manual ",
+            "post-completion",
+            "requirements checklist",
+            "notes",
+            "out of scope",
+            "prerequisites",
+            "format",
+            "task notation",
+            "dependencies",
+            "legend",
+            "progress",
+            "success metrics",
+            "technical details",
+            "context",
+            "references",
+            "dev notes",
+            "dev agent record",
+        ],
     ),
-];
-
-/// What titles are, without what stands in brackets or behind a dash.
-const WHOLE: [(Kind, &str); 6] = [
-    (Kind::Gates, "gate"),
-    (Kind::Validation, "validation|validate|verification|verify|checks|quality checks|feedback loops"),
-    (Kind::Criteria, "acceptance|criteria"),
-    (
-        Kind::Tasks,
-        "tasks|task breakdown|implementation tasks|tasks / subtasks|implementation plan|implementation steps|task list|\
-         step by step tasks|step-by-step tasks|steps|todo|to do|todos|work items|checklist|implementation checklist|plan|\
-         development tasks",
-    ),
-    (Kind::Files, "files"),
-    (Kind::About, "overview|goal|goals|objective|summary|description|purpose|problem"),
 ];
 
 /// What a title says about its section.
@@ -65,9 +76,41 @@ pub(crate) fn kind(title: &str) -> Kind {
     // Numbers before the words are those of the section.
     let title = title.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' '));
     let bare = title.split(['(', '[', '–', '—', ':']).next().unwrap_or(title).trim();
-    let whole = WHOLE.iter().find(|(_, names)| names.split('|').any(|name| name == bare));
-    let begins = || BEGINS.iter().find(|(_, names)| names.split('|').any(|name| title.starts_with(name)));
-    whole.or_else(begins).map_or(Kind::Other, |(kind, _)| *kind)
+    let begins = || BEGINS.iter().find(|(_, names)| after_any(title, names).is_some());
+    whole(bare).or_else(|| begins().map(|(kind, _)| *kind)).unwrap_or(Kind::Other)
+}
+
+// What a title is, without what stands in brackets or behind a dash.
+fn whole(title: &str) -> Option<Kind> {
+    Some(match title {
+        "gate" => Kind::Gates,
+        "validation" | "validate" | "verification" | "verify" | "checks" | "quality checks"
+        | "feedback loops" => Kind::Validation,
+        "acceptance" | "criteria" => Kind::Criteria,
+        "tasks"
+        | "task breakdown"
+        | "implementation tasks"
+        | "tasks / subtasks"
+        | "implementation plan"
+        | "implementation steps"
+        | "task list"
+        | "step by step tasks"
+        | "step-by-step tasks"
+        | "steps"
+        | "todo"
+        | "to do"
+        | "todos"
+        | "work items"
+        | "checklist"
+        | "implementation checklist"
+        | "plan"
+        | "development tasks" => Kind::Tasks,
+        "files" => Kind::Files,
+        "overview" | "goal" | "goals" | "objective" | "summary" | "description" | "purpose" | "problem" => {
+            Kind::About
+        }
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

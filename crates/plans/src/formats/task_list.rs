@@ -1,5 +1,7 @@
 //! Tasks as items of a list: check boxes, alone, below headings or below other boxes.
 
+use std::borrow::Cow;
+
 use super::Reading;
 use super::fields::{self, Name};
 use super::list::{Node, trees};
@@ -10,36 +12,42 @@ use crate::command::looks_like_one;
 use crate::expect::{check, checks, criterion};
 use crate::ids;
 use crate::model::{Complexity, Criterion, Place, Status, Task};
-use crate::text::{Mark, Range, decode, is_path, paths, plain, spans};
+use crate::text::{Heading, Mark, Range, decode, is_path, paths, plain, spans};
 
 /// Tasks as items with check boxes.
 pub(super) fn from_lists(reading: &Reading<'_, '_>, range: Range) -> Found {
     let doc = reading.doc;
-    let section =
-        doc.inside(range).find(|h| kind(h.title) == Kind::Tasks && doc.slice(h.body).iter().any(is_box));
-    let within = section.map_or(range, |heading| heading.body);
+    let kinds: Vec<(&Heading<'_>, Kind)> = doc.inside(range).map(|h| (h, kind(h.title))).collect();
+    let with_boxes = |h: &Heading<'_>| doc.slice(h.body).iter().any(is_box);
+    let section = kinds.iter().find(|(heading, kind)| *kind == Kind::Tasks && with_boxes(heading));
+    let within = section.map_or(range, |(heading, _)| heading.body);
     // Boxes in a section of gates, criteria or remarks are no work.
     let mut aside = vec![false; doc.lines.len()];
-    for heading in doc.inside(range).filter(|_| section.is_none()) {
-        if !matches!(kind(heading.title), Kind::Tasks | Kind::Other | Kind::About) {
+    for (heading, kind) in kinds.iter().filter(|_| section.is_none()) {
+        if !matches!(kind, Kind::Tasks | Kind::Other | Kind::About) {
             aside[heading.body.from..heading.body.to].fill(true);
         }
     }
     let mut found = Found::default();
     let nodes = trees(reading, within, |index| !aside[index]);
-    let roots: Vec<&Node> = nodes.iter().filter(|node| node.mark.is_some()).collect();
+    let roots: Vec<&Node<'_>> = nodes.iter().filter(|node| node.mark.is_some()).collect();
+    let mut above: Option<(usize, String)> = None;
     for (index, node) in roots.iter().enumerate() {
-        let group = doc.above(node.index, within).map(|heading| plain(heading.title));
-        let children: Vec<&Node> = node
+        above = doc.above(node.index, within).map(|heading| match above.take() {
+            Some((index, title)) if index == heading.index => (index, title),
+            _ => (heading.index, plain(heading.title)),
+        });
+        let children: Vec<&Node<'_>> = node
             .children
             .iter()
             .filter(|child| child.mark.is_some() && ids::numbered(&child.text).is_some())
             .collect();
         if !children.is_empty() {
-            let title = ids::numbered(&node.text).map_or_else(|| plain(&node.text), |(_, title)| title);
+            let title = ids::numbered(&node.text).map(|(_, title)| title.into_owned());
+            let title = title.unwrap_or_else(|| plain(&node.text));
             found.tasks.extend(children.iter().map(|child| from_item(reading, child, Some(title.clone()))));
         } else if !is_group(node, roots.get(index + 1).copied()) {
-            found.tasks.push(from_item(reading, node, group));
+            found.tasks.push(from_item(reading, node, above.as_ref().map(|(_, title)| title.clone())));
         }
         found.covered.push(Range { from: node.index, to: node.end });
     }
@@ -48,13 +56,16 @@ pub(super) fn from_lists(reading: &Reading<'_, '_>, range: Range) -> Found {
 }
 
 // "5. x" with nothing to it, and "5.1 y" right behind it.
-fn is_group(node: &Node, next: Option<&Node>) -> bool {
+fn is_group(node: &Node<'_>, next: Option<&Node<'_>>) -> bool {
+    if !node.children.is_empty() {
+        return false;
+    }
     let (Some((id, _)), Some((after, _))) =
         (ids::numbered(&node.text), next.and_then(|next| ids::numbered(&next.text)))
     else {
         return false;
     };
-    node.children.is_empty() && after.strip_prefix(&id).is_some_and(|rest| rest.starts_with('.'))
+    after.strip_prefix(id).is_some_and(|rest| rest.starts_with('.'))
 }
 
 // Road maps list a plan file once for its phase and once for its wave.
@@ -65,9 +76,9 @@ fn dedup_plans(tasks: &mut Vec<Task>) {
     tasks.retain(|task| !is_plan(task) || seen.insert(task.id.clone()));
 }
 
-fn from_item(reading: &Reading<'_, '_>, node: &Node, group: Option<String>) -> Task {
-    let (id, title) = ids::numbered(&node.text).unwrap_or_else(|| (String::new(), node.text.clone()));
-    let id = if id.is_empty() { node.number.clone().unwrap_or_default() } else { id };
+fn from_item(reading: &Reading<'_, '_>, node: &Node<'_>, group: Option<String>) -> Task {
+    let (id, title) = ids::numbered(&node.text).unwrap_or(("", Cow::Borrowed(&node.text)));
+    let id = if id.is_empty() { node.number.unwrap_or_default() } else { id }.to_owned();
     let mut title = plain(&title);
     // [P], [US1]: marks of the method, no words of the task.
     while let Some((label, rest)) = title.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
@@ -88,29 +99,27 @@ fn from_item(reading: &Reading<'_, '_>, node: &Node, group: Option<String>) -> T
         .map(|s| s.code.trim().to_owned())
         .filter(|code| is_path(code))
         .collect();
-    let bare = node.text.split_whitespace().map(|word| word.trim_matches(['(', ')', ',', '.', ';']));
-    task.files.extend(
-        bare.filter(|word| word.contains('/') && !word.contains('`') && is_path(word)).map(str::to_owned),
-    );
+    let slashed = |word: &&str| word.bytes().any(|byte| byte == b'/') && !word.contains('`');
+    let bare =
+        node.text.split_whitespace().filter(slashed).map(|word| word.trim_matches(['(', ')', ',', '.', ';']));
+    task.files.extend(bare.filter(|word| is_path(word)).map(str::to_owned));
     task.files.dedup();
-    let mut words: Vec<String> = Vec::new();
     for child in &node.children {
-        detail(reading, child, &mut task, &mut words);
+        detail(reading, child, &mut task);
     }
-    task.action = words.join("\n");
     task.steps = steps(&node.children);
     task
 }
 
 // What stands below an item: a field, or words.
-fn detail(reading: &Reading<'_, '_>, node: &Node, task: &mut Task, words: &mut Vec<String>) {
+fn detail(reading: &Reading<'_, '_>, node: &Node<'_>, task: &mut Task) {
     let whole = node.whole();
     let text = whole.trim_matches('_');
     let found = crate::text::field(text)
         .and_then(|(word, rest)| Some((fields::name(&word)?, rest.trim_matches('_'))));
     match found {
         Some((Name::Files, rest)) => {
-            let below: Vec<String> = node.children.iter().map(|child| child.text.clone()).collect();
+            let below: Vec<&str> = node.children.iter().map(|child| &*child.text).collect();
             let rest = if below.is_empty() { rest.to_owned() } else { below.join("\n") };
             task.files.extend(paths(&rest));
         }
@@ -125,7 +134,10 @@ fn detail(reading: &Reading<'_, '_>, node: &Node, task: &mut Task, words: &mut V
         }
         Some((Name::Aside, _)) => {}
         _ if node.mark.is_some() => {}
-        _ => words.push(format!("- {whole}")),
+        _ => {
+            let end = if task.action.is_empty() { "" } else { "\n" };
+            [end, "- ", &whole].iter().for_each(|piece| task.action.push_str(piece));
+        }
     }
 }
 

@@ -3,12 +3,14 @@
 use super::Reading;
 use super::fields::{self, Name};
 use super::list::{Node, trees};
-use super::tasks::{raw, task_heading};
+use super::tasks::{is_box, task_heading};
 use crate::command::looks_like_one;
 use crate::expect::{check, criterion};
 use crate::ids;
 use crate::model::{Check, Complexity, Criterion, Status, Step, Task};
-use crate::text::{Doc, Element, Mark, Range, Tag, decode, element, elements, item, paths, plain, spans};
+use crate::text::{
+    Element, Mark, Range, Tag, after_ignoring_case, decode, element, elements, item, paths, plain, spans,
+};
 
 /// One task from the text that belongs to it.
 pub(super) fn build(reading: &Reading<'_, '_>, tag: Option<&Tag>) -> Task {
@@ -68,8 +70,10 @@ pub(super) fn build(reading: &Reading<'_, '_>, tag: Option<&Tag>) -> Task {
         tagged("done").map(|e| e.text()).or_else(|| field(Name::Done).map(|f| fields::text(reading, f)));
     task.done = done.map(|done| decode(&done)).unwrap_or_default();
     task.action = action(reading, &own);
-    let kept = |index: usize| !covered.iter().any(|range| range.has(index));
-    task.steps = steps(&trees(reading, all, kept));
+    if doc.lines.iter().any(is_box) {
+        let kept = |index: usize| !covered.iter().any(|range| range.has(index));
+        task.steps = steps(&trees(reading, all, kept));
+    }
     task
 }
 
@@ -85,7 +89,7 @@ fn name(reading: &Reading<'_, '_>, id: Option<String>, title: Option<String>) ->
         .unwrap_or_default();
     let title = plain(&title);
     let (own, rest) = task_heading(&title)
-        .or_else(|| ids::numbered(&title))
+        .or_else(|| ids::numbered(&title).map(|(id, title)| (id.to_owned(), title.into_owned())))
         .unwrap_or_else(|| (String::new(), title.clone()));
     let rest = if rest.is_empty() { title } else { rest };
     (id.filter(|id| !id.is_empty()).unwrap_or(own), rest)
@@ -124,16 +128,15 @@ fn action(reading: &Reading<'_, '_>, own: &[fields::Field<'_>]) -> String {
 }
 
 /// The check boxes of lists, as steps.
-pub(super) fn steps(nodes: &[Node]) -> Vec<Step> {
+pub(super) fn steps(nodes: &[Node<'_>]) -> Vec<Step> {
     let boxed =
         nodes.iter().flat_map(|node| node.mark.is_some().then_some(node).into_iter().chain(node.boxes()));
     boxed.map(|node| Step { text: plain(&node.text), done: node.mark == Some(Mark::Done) }).collect()
 }
 
 /// The criteria of an element: its items, or all of it as one.
-pub(crate) fn criteria_of(reading: &Reading<'_, '_>, element: &Element) -> Vec<Criterion> {
-    let text = raw(element);
-    let doc = Doc::new(&text);
+pub(crate) fn criteria_of(reading: &Reading<'_, '_>, element: &Element<'_>) -> Vec<Criterion> {
+    let doc = element.doc();
     let first = element.parts.first().map_or(element.line, |(line, _)| *line);
     let inner = Reading {
         doc: &doc,
@@ -156,7 +159,7 @@ pub(crate) fn criteria_in(reading: &Reading<'_, '_>, range: Range, rest: &str) -
 }
 
 // <verify>: its <automated> commands, or its words.
-fn verify_of(reading: &Reading<'_, '_>, outer: &Element, task: &mut Task) {
+fn verify_of(reading: &Reading<'_, '_>, outer: &Element<'_>, task: &mut Task) {
     let commands = elements(reading.doc, outer.range, "automated");
     for element in &commands {
         let run = decode(&element.text());
@@ -200,10 +203,10 @@ fn runs(reading: &Reading<'_, '_>) -> Vec<Criterion> {
     let mut last: Option<(u32, Check)> = None;
     for line in reading.doc.lines.iter().filter(|line| line.is_prose()) {
         let text = item(line.text).map_or(line.text, |item| item.text);
-        let lower = text.to_lowercase();
-        if lower.starts_with("run:") || lower.starts_with("run `") {
+        if ["run:", "run `"].iter().any(|word| after_ignoring_case(text, word).is_some()) {
             last = spans(text).first().map(|span| (line.no, check(span.code, None)));
-        } else if let Some(rest) = lower.strip_prefix("expected:") {
+        } else if let Some(rest) = after_ignoring_case(text, "expected:") {
+            let rest = rest.to_lowercase();
             let good = [
                 "pass",
                 "all ",

@@ -6,7 +6,7 @@ use super::task_list::from_lists;
 use super::task_text::build;
 use crate::ids;
 use crate::model::{Oddity, OddityKind, Status, Task};
-use crate::text::{Doc, Element, Heading, Line, Range, elements, item, plain};
+use crate::text::{Doc, Heading, Line, Range, elements, item, plain};
 
 /// Tasks and the lines that belong to them.
 #[derive(Debug, Default)]
@@ -74,8 +74,7 @@ fn from_elements(reading: &Reading<'_, '_>, range: Range) -> Found {
             let at = reading.at(element.line);
             found.oddities.push(Oddity { kind: OddityKind::UnclosedTag, at, what: "task".to_owned() });
         }
-        let text = raw(&element);
-        let doc = Doc::new(&text);
+        let doc = element.doc();
         let inner = Reading {
             doc: &doc,
             file: reading.file,
@@ -88,11 +87,6 @@ fn from_elements(reading: &Reading<'_, '_>, range: Range) -> Found {
         found.covered.push(element.range);
     }
     found
-}
-
-/// The lines of an element as they are, the tags of the first and last left out.
-pub(super) fn raw(element: &Element) -> String {
-    element.parts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n")
 }
 
 // `## Wave 2`: where each begins.
@@ -146,9 +140,7 @@ pub(super) fn is_box(line: &Line<'_>) -> bool {
 }
 
 fn from_body(reading: &Reading<'_, '_>, heading: &Heading<'_>, id: String, title: String) -> Task {
-    let lines: Vec<&str> = reading.doc.slice(heading.body).iter().map(|line| line.raw).collect();
-    let text = lines.join("\n");
-    let doc = Doc::new(&text);
+    let doc = Doc::of(reading.doc.slice(heading.body).iter().map(|line| line.raw));
     let offset = reading.at_index(heading.index).line;
     let inner = Reading { doc: &doc, file: reading.file, offset };
     let mut task = build(&inner, None);
@@ -166,6 +158,9 @@ fn numbered_headings<'d, 'a>(
     section: &Heading<'a>,
 ) -> Vec<(&'d Heading<'a>, String, String)> {
     let own = doc.inside(section.body).filter(|heading| heading.level == section.level + 1);
-    own.filter_map(|heading| ids::numbered(&plain(heading.title)).map(|(id, title)| (heading, id, title)))
-        .collect()
+    own.filter_map(|heading| {
+        let title = plain(heading.title);
+        ids::numbered(&title).map(|(id, title)| (heading, id.to_owned(), title.into_owned()))
+    })
+    .collect()
 }

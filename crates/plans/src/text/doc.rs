@@ -1,6 +1,7 @@
 //! A text as numbered lines: which of them are code or comments, which are headings, and what each heading covers.
 
 use super::item::{self, Mark};
+use super::tags;
 
 /// One line.
 #[derive(Debug, Clone, Copy)]
@@ -60,16 +61,31 @@ pub(crate) struct Doc<'a> {
     pub(crate) lines: Vec<Line<'a>>,
     /// Every heading, in order.
     pub(crate) headings: Vec<Heading<'a>>,
+    // The name of every tag that opens at the start of a line, with the line's index, in order.
+    tags: Vec<(usize, &'a str)>,
 }
 
 impl<'a> Doc<'a> {
     /// Cuts a text into lines.
     pub(crate) fn new(text: &'a str) -> Self {
-        let mut lines: Vec<Line<'a>> = text.lines().enumerate().map(line).collect();
+        Self::from_lines(text.lines().enumerate().map(line).collect())
+    }
+
+    /// Lines of another text as a text of their own. An empty line at its end is only the end of the one before.
+    pub(crate) fn of(parts: impl Iterator<Item = &'a str>) -> Self {
+        let mut lines: Vec<Line<'a>> = parts.enumerate().map(line).collect();
+        if lines.last().is_some_and(|last| last.raw.is_empty()) {
+            lines.pop();
+        }
+        Self::from_lines(lines)
+    }
+
+    fn from_lines(mut lines: Vec<Line<'a>>) -> Self {
         mark_code(&mut lines);
         mark_comments(&mut lines);
         let headings = headings(&lines);
-        Self { lines, headings }
+        let tags = tags::opened(&lines);
+        Self { lines, headings, tags }
     }
 
     /// All of it.
@@ -98,13 +114,23 @@ impl<'a> Doc<'a> {
             .filter(|heading| range.has(heading.index))
     }
 
+    /// The index of the first line of a range that opens this tag.
+    pub(crate) fn opening(&self, range: Range, name: &str) -> Option<usize> {
+        let first = self.tags.partition_point(|(index, _)| *index < range.from);
+        let inside = self.tags.iter().skip(first).take_while(|(index, _)| *index < range.to);
+        inside.filter(|(_, tag)| *tag == name).map(|(index, _)| *index).next()
+    }
+
     /// The text of a range, without the indentation that all of it has.
     pub(crate) fn text(&self, range: Range) -> String {
         let lines = self.slice(range);
         let common = lines.iter().filter(|l| !l.text.is_empty()).map(|l| lead(l.raw)).min().unwrap_or(0);
-        let cut =
-            |line: &Line<'_>| line.raw.get(lead(line.raw).min(common)..).unwrap_or("").trim_end().to_owned();
-        lines.iter().map(cut).collect::<Vec<_>>().join("\n").trim_matches('\n').trim_end().to_owned()
+        let mut text = String::new();
+        for line in lines {
+            text.push_str(line.raw.get(lead(line.raw).min(common)..).unwrap_or("").trim_end());
+            text.push('\n');
+        }
+        text.trim_matches('\n').trim_end().to_owned()
     }
 
     /// How many check boxes there are, and how many of them are ticked.
@@ -117,12 +143,13 @@ impl<'a> Doc<'a> {
 fn line((index, raw): (usize, &str)) -> Line<'_> {
     let no = u32::try_from(index + 1).unwrap_or(u32::MAX);
     let raw = raw.trim_end_matches('\r');
-    let indent = raw.chars().take_while(|c| c.is_whitespace()).map(|c| if c == '\t' { 4 } else { 1 }).sum();
-    Line { no, indent, text: raw.trim(), raw, code: false, hidden: false }
+    let (space, text) = raw.split_at(lead(raw));
+    let indent = space.chars().map(|c| if c == '\t' { 4 } else { 1 }).sum();
+    Line { no, indent, text: text.trim_end(), raw, code: false, hidden: false }
 }
 
-// White space at the start, in bytes.
-fn lead(raw: &str) -> usize {
+/// White space at the start, in bytes.
+pub(super) fn lead(raw: &str) -> usize {
     raw.len() - raw.trim_start().len()
 }
 
@@ -136,6 +163,9 @@ fn fence(text: &str) -> Option<(char, usize, &str)> {
 
 // A fence that is never closed is no fence: one slip must not swallow the rest of a plan.
 fn mark_code(lines: &mut [Line<'_>]) {
+    if !lines.iter().any(|line| fence(line.text).is_some()) {
+        return;
+    }
     let closers = longest_closers(lines);
     let mut open: Option<(char, usize, bool)> = None;
     let mut depth = 0_usize;
@@ -177,6 +207,9 @@ fn longest_closers(lines: &[Line<'_>]) -> Vec<[usize; 2]> {
 
 // A comment hides whole lines; one that is never closed hides nothing.
 fn mark_comments(lines: &mut [Line<'_>]) {
+    if !lines.iter().any(|line| line.text.starts_with("<!--")) {
+        return;
+    }
     let Some(last) = lines.iter().rposition(|l| !l.code && l.text.contains("-->")) else { return };
     let mut open = false;
     for (index, line) in lines.iter_mut().enumerate() {
@@ -196,7 +229,7 @@ fn mark_comments(lines: &mut [Line<'_>]) {
 
 fn headings<'a>(lines: &[Line<'a>]) -> Vec<Heading<'a>> {
     let mut found: Vec<Heading<'a>> = Vec::new();
-    let prose = lines.iter().enumerate().filter(|(_, line)| line.is_prose());
+    let prose = lines.iter().enumerate().filter(|(_, line)| line.is_prose() && line.text.starts_with('#'));
     found.extend(prose.filter_map(|(index, line)| {
         let level = line.text.chars().take_while(|c| *c == '#').count();
         let title = line.text.get(level..)?;

@@ -1,5 +1,7 @@
 //! Inside a line: code spans, links, entities, and fields such as `**Files:** …`.
 
+use std::borrow::Cow;
+
 /// A code span and where it stands in its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span<'a> {
@@ -15,14 +17,13 @@ pub(crate) struct Span<'a> {
 pub(crate) fn spans(text: &str) -> Vec<Span<'_>> {
     let runs = runs(text);
     let (mut found, mut next) = (Vec::new(), 0);
-    // Where a run of this length occurs next, so that a text full of back-ticks costs no more than its length.
-    let mut later = vec![None; runs.len()];
-    let mut last: std::collections::BTreeMap<usize, usize> = std::collections::BTreeMap::new();
-    for (index, (_, count)) in runs.iter().enumerate().rev() {
-        later[index] = last.insert(*count, index);
-    }
+    let mut far: Option<Vec<Option<usize>>> = None;
     while let Some((start, count)) = runs.get(next).copied() {
-        let Some(end) = later[next] else {
+        let end = match runs.get(next + 1) {
+            Some((_, same)) if *same == count => Some(next + 1),
+            _ => far.get_or_insert_with(|| later(&runs))[next],
+        };
+        let Some(end) = end else {
             next += 1;
             continue;
         };
@@ -38,13 +39,23 @@ pub(crate) fn spans(text: &str) -> Vec<Span<'_>> {
 // Every run of back-ticks: where it begins and how long it is.
 fn runs(text: &str) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
-    for (at, _) in text.match_indices('`') {
+    for (at, _) in text.bytes().enumerate().filter(|(_, byte)| *byte == b'`') {
         match found.last_mut() {
             Some((start, count)) if *start + *count == at => *count += 1,
             _ => found.push((at, 1)),
         }
     }
     found
+}
+
+// Where a run of the same length occurs next, so that a text full of back-ticks costs no more than its length.
+fn later(runs: &[(usize, usize)]) -> Vec<Option<usize>> {
+    let longest = runs.iter().map(|(_, count)| *count).max().unwrap_or(0);
+    let (mut later, mut last) = (vec![None; runs.len()], vec![None; longest + 1]);
+    for (index, (_, count)) in runs.iter().enumerate().rev() {
+        later[index] = last[*count].replace(index);
+    }
+    later
 }
 
 /// The first link of a text: its words and its target.
@@ -122,11 +133,13 @@ fn without_remark(text: &str) -> &str {
 
 /// Words without stars, back-ticks, links and trailing colons, for titles.
 pub(crate) fn plain(text: &str) -> String {
-    let mut text = text.to_owned();
-    while let Some((words, whole)) = link_range(&text) {
-        text.replace_range(whole, &words);
+    let mut text = Cow::Borrowed(text);
+    if text.bytes().any(|byte| matches!(byte, b']' | b'*')) {
+        while let Some((words, whole)) = link_range(&text) {
+            text.to_mut().replace_range(whole, &words);
+        }
+        text = Cow::Owned(text.replace("**", ""));
     }
-    let text = text.replace("**", "");
     text.trim().trim_end_matches(':').trim().to_owned()
 }
 

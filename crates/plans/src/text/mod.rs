@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows a plan. Every reader is total: any text gives an answer, none a panic.
 
+mod beginning;
 mod doc;
 mod front;
 mod inline;
@@ -10,10 +11,11 @@ mod paths;
 mod table;
 mod tags;
 
+pub(crate) use beginning::{after_any, after_each, after_ignoring_case};
 pub(crate) use doc::{Doc, Heading, Line, Range};
 pub(crate) use front::{Front, Value};
 pub(crate) use inline::{Span, decode, field, link, plain, spans};
 pub(crate) use item::{Item, Mark, item};
 pub(crate) use paths::{beside, is_path, join, paths};
 pub(crate) use table::{Table, tables};
-pub(crate) use tags::{Element, Tag, element, elements, opens};
+pub(crate) use tags::{Element, Tag, element, elements};

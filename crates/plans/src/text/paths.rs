@@ -19,6 +19,9 @@ pub(crate) fn paths(text: &str) -> Vec<String> {
             found.extend(spans.iter().map(|s| clean(s.code)).filter(|word| is_path(word)).map(str::to_owned));
         }
     }
+    if found.len() < 2 {
+        return found;
+    }
     let mut seen = std::collections::BTreeSet::new();
     found.retain(|path| seen.insert(path.clone()));
     found
@@ -38,24 +41,31 @@ fn clean(word: &str) -> &str {
 
 /// Whether a word looks like a file or a folder: no white space, and a slash or an ending.
 pub(crate) fn is_path(word: &str) -> bool {
-    if word.is_empty() || word.len() > 300 || word.contains("://") || word.eq_ignore_ascii_case("n/a") {
+    if word.is_empty()
+        || word.len() > 300
+        || (word.contains(':') && word.contains("://"))
+        || word.eq_ignore_ascii_case("n/a")
+    {
         return false;
     }
     if word.chars().any(|c| c.is_whitespace() || matches!(c, '<' | '>' | '|' | '"' | '=' | ';' | '$' | '`')) {
         return false;
     }
     let last = word.trim_end_matches('/').rsplit('/').next().unwrap_or(word);
-    let ending = last.rsplit_once('.').is_some_and(|(stem, end)| {
-        (1..=8).contains(&end.len())
-            && end.chars().all(char::is_alphanumeric)
-            && !stem.ends_with('.')
-            && !end.chars().all(|c| c.is_ascii_digit())
-    });
+    let ending = || {
+        last.rsplit_once('.').is_some_and(|(stem, end)| {
+            (1..=8).contains(&end.len())
+                && end.chars().all(char::is_alphanumeric)
+                && !stem.ends_with('.')
+                && !end.chars().all(|c| c.is_ascii_digit())
+        })
+    };
     let hidden =
-        last.starts_with('.') && last.len() > 2 && last.chars().nth(1).is_some_and(char::is_alphanumeric);
-    let known = matches!(last, "Makefile" | "Dockerfile" | "Justfile" | "Rakefile" | "Gemfile" | "LICENSE");
-    let folder = word.contains('/') && word.chars().any(char::is_alphanumeric) && !word.contains("()");
-    (ending || hidden || known || folder) && !last.contains('(')
+        || last.starts_with('.') && last.len() > 2 && last.chars().nth(1).is_some_and(char::is_alphanumeric);
+    let known =
+        || matches!(last, "Makefile" | "Dockerfile" | "Justfile" | "Rakefile" | "Gemfile" | "LICENSE");
+    let folder = || word.contains('/') && word.chars().any(char::is_alphanumeric) && !word.contains("()");
+    !last.contains('(') && (ending() || hidden() || known() || folder())
 }
 
 /// A path as it stands in `from`, seen from where `from` is seen.

@@ -1,6 +1,6 @@
 //! Tags as plans use them: at the start of a line or right behind another tag, never in prose or code.
 
-use super::doc::{Doc, Line, Range};
+use super::doc::{Doc, Line, Range, lead};
 
 /// A tag that opens: its attributes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,118 +17,168 @@ impl Tag {
 
 /// What a tag holds.
 #[derive(Debug, Clone)]
-pub(crate) struct Element {
+pub(crate) struct Element<'a> {
     /// Its attributes.
     pub(crate) tag: Tag,
     /// The line it opens on.
     pub(crate) line: u32,
     /// Its lines, the first and the last without the tags.
-    pub(crate) parts: Vec<(u32, String)>,
+    pub(crate) parts: Vec<(u32, &'a str)>,
     /// The lines it covers, the tags' own included.
     pub(crate) range: Range,
     /// Whether its end is there.
     pub(crate) closed: bool,
 }
 
-impl Element {
+impl<'a> Element<'a> {
     /// Its text, without the indentation that all of it has.
     pub(crate) fn text(&self) -> String {
-        let lead = |line: &str| line.len() - line.trim_start().len();
-        let rest =
-            self.parts.iter().skip(1).filter(|(_, l)| !l.trim().is_empty()).map(|(_, l)| lead(l)).min();
-        let common = rest.unwrap_or(0);
-        let cut = |(index, (_, line)): (usize, &(u32, String))| {
-            let at = if index == 0 { lead(line) } else { lead(line).min(common) };
-            line.get(at..).unwrap_or("").trim_end().to_owned()
-        };
-        self.parts.iter().enumerate().map(cut).collect::<Vec<_>>().join("\n").trim().to_owned()
+        let Some(((_, first), rest)) = self.parts.split_first() else { return String::new() };
+        if rest.is_empty() {
+            return first.trim().to_owned();
+        }
+        let common = rest.iter().filter(|(_, l)| !l.trim().is_empty()).map(|(_, l)| lead(l)).min();
+        let mut text = first.trim().to_owned();
+        for (_, line) in rest {
+            text.push('\n');
+            text.push_str(line.get(lead(line).min(common.unwrap_or(0))..).unwrap_or("").trim_end());
+        }
+        text.trim().to_owned()
+    }
+
+    /// What it holds, as a text of its own.
+    pub(crate) fn doc(&self) -> Doc<'a> {
+        Doc::of(self.parts.iter().map(|(_, part)| *part))
     }
 }
 
-/// Whether a line opens this tag.
-pub(crate) fn opens(line: &Line<'_>, name: &str) -> Option<Tag> {
-    if line.is_prose() { find_open(line.text, name).map(|(tag, _)| tag) } else { None }
+/// The name of every tag that opens at the start of a line of prose, with the line's index.
+pub(super) fn opened<'a>(lines: &[Line<'a>]) -> Vec<(usize, &'a str)> {
+    let mut found = Vec::new();
+    for (index, line) in lines.iter().enumerate().filter(|(_, line)| line.is_prose()) {
+        let mut rest = line.text;
+        while let Some((tag, after)) = leading(rest) {
+            found.extend(tag.opens().then_some((index, tag.name)));
+            rest = after.trim_start();
+        }
+    }
+    found
 }
 
 /// The first element of that name.
-pub(crate) fn element(doc: &Doc<'_>, range: Range, name: &str) -> Option<Element> {
+pub(crate) fn element<'a>(doc: &Doc<'a>, range: Range, name: &str) -> Option<Element<'a>> {
     read(doc, range, name, 1).pop()
 }
 
 /// Every element of that name, one after the other. An element does not hold another of its name.
-pub(crate) fn elements(doc: &Doc<'_>, range: Range, name: &str) -> Vec<Element> {
+pub(crate) fn elements<'a>(doc: &Doc<'a>, range: Range, name: &str) -> Vec<Element<'a>> {
     read(doc, range, name, usize::MAX)
 }
 
-fn read(doc: &Doc<'_>, range: Range, name: &str, most: usize) -> Vec<Element> {
-    let mut found: Vec<Element> = Vec::new();
-    let (close, mut open): (String, Option<Element>) = (format!("</{name}>"), None);
-    for (offset, line) in doc.slice(range).iter().enumerate() {
-        let index = range.from + offset;
+fn read<'a>(doc: &Doc<'a>, range: Range, name: &str, most: usize) -> Vec<Element<'a>> {
+    let (mut found, mut open): (Vec<Element<'a>>, Option<Element<'a>>) = (Vec::new(), None);
+    let mut index = range.from;
+    while found.len() < most {
+        if open.is_none() {
+            let Some(next) = doc.opening(Range { from: index, to: range.to }, name) else { break };
+            index = next;
+        }
+        let Some(line) = doc.lines.get(index).filter(|_| index < range.to) else { break };
         let mut rest = line.raw;
         loop {
             if let Some(element) = &mut open {
-                let again = line.is_prose() && find_open(rest.trim(), name).is_some();
-                if let Some(at) = rest.find(&close).filter(|_| !line.code) {
-                    element.parts.push((line.no, rest[..at].to_owned()));
+                if !line.code
+                    && let Some((inner, after)) = cut_at_end(rest, name)
+                {
+                    element.parts.push((line.no, inner));
                     element.range.to = index + 1;
                     element.closed = true;
                     found.extend(open.take());
-                    rest = &rest[at + close.len()..];
+                    rest = after;
                     continue;
                 }
                 // Another one begins although this one has no end.
-                if again {
+                if line.is_prose() && find_open(rest.trim_start(), name).is_some() {
                     element.range.to = index;
                     found.extend(open.take());
                     continue;
                 }
-                element.parts.push((line.no, rest.to_owned()));
-            } else if line.is_prose() && found.len() < most {
-                let text = rest.trim_start();
-                if let Some((tag, after)) = find_open(text, name) {
-                    let range = Range { from: index, to: range.to };
-                    open = Some(Element { tag, line: line.no, parts: Vec::new(), range, closed: false });
-                    rest = &text[after..];
-                    continue;
-                }
+                element.parts.push((line.no, rest));
+            } else if line.is_prose()
+                && found.len() < most
+                && let Some((tag, after)) = find_open(rest.trim_start(), name)
+            {
+                let (tag, range) = (tag.read(), Range { from: index, to: range.to });
+                open = Some(Element { tag, line: line.no, parts: Vec::new(), range, closed: false });
+                rest = after;
+                continue;
             }
             break;
         }
-        if found.len() >= most {
-            return found;
-        }
+        index += 1;
     }
     found.extend(open);
     found
 }
 
-// The tag and where it ends. Only other tags may stand before it.
-fn find_open(text: &str, name: &str) -> Option<(Tag, usize)> {
-    let mut at = 0;
-    loop {
-        let rest = text.get(at..)?;
-        let inner = rest.strip_prefix('<')?;
-        let end = tag_end(inner)?;
-        let whole = inner.get(..end)?;
-        let after = at + 1 + end + 1;
-        let word = whole.split(|c: char| c.is_whitespace() || c == '/').next().unwrap_or("");
-        if word == name && !whole.ends_with('/') {
-            return Some((Tag { attributes: attributes(whole.get(word.len()..)?) }, after));
-        }
-        at = after + text.get(after..)?.len() - text.get(after..)?.trim_start().len();
+// What stands before and behind the end of an element.
+fn cut_at_end<'t>(text: &'t str, name: &str) -> Option<(&'t str, &'t str)> {
+    text.match_indices('<').find_map(|(at, _)| {
+        let after = text[at..].strip_prefix("</")?.strip_prefix(name)?.strip_prefix('>')?;
+        Some((&text[..at], after))
+    })
+}
+
+/// What stands between the angle brackets of a tag.
+#[derive(Clone, Copy)]
+struct Inside<'t> {
+    name: &'t str,
+    rest: &'t str,
+}
+
+impl Inside<'_> {
+    fn opens(&self) -> bool {
+        !self.name.is_empty() && !self.rest.ends_with('/')
+    }
+
+    fn read(&self) -> Tag {
+        Tag { attributes: attributes(self.rest) }
     }
 }
+
+// The tag and what follows it. Only other tags may stand before it.
+fn find_open<'t>(text: &'t str, name: &str) -> Option<(Inside<'t>, &'t str)> {
+    let mut rest = text;
+    loop {
+        let (tag, after) = leading(rest)?;
+        if tag.name == name && tag.opens() {
+            return Some((tag, after));
+        }
+        rest = after.trim_start();
+    }
+}
+
+// The tag that a text begins with, and what follows it.
+fn leading(text: &str) -> Option<(Inside<'_>, &str)> {
+    let inner = text.strip_prefix('<')?;
+    let (whole, after) = inner.split_at_checked(tag_end(inner)?)?;
+    let (name, rest) =
+        whole.split_at(whole.find(|c: char| c.is_whitespace() || c == '/').unwrap_or(whole.len()));
+    Some((Inside { name, rest }, after.strip_prefix('>')?))
+}
+
+/// How many characters a tag has at the most.
+const LONGEST: usize = 2_000;
 
 // Where a tag ends, past a `>` inside quotes.
 fn tag_end(inner: &str) -> Option<usize> {
     let mut quote = None;
-    for (at, char) in inner.char_indices().take(2_000) {
-        match (quote, char) {
-            (None, '>') => return Some(at),
-            (None, '<') => return None,
-            (None, '"' | '\'') => quote = Some(char),
-            (Some(open), char) if char == open => quote = None,
+    for (at, byte) in inner.bytes().enumerate().take(4 * LONGEST) {
+        match (quote, byte) {
+            (None, b'>') => return (at < LONGEST || inner[..at].chars().count() < LONGEST).then_some(at),
+            (None, b'<') => return None,
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (Some(open), byte) if byte == open => quote = None,
             _ => {}
         }
     }
