@@ -4,7 +4,7 @@ use segue_machine::CheckpointBy;
 use serde_json::json;
 
 use super::{Failure, Place, Shelf, out};
-use crate::checkpoint::{Document, Found, Stored};
+use crate::checkpoint::{Document, Found};
 
 /// Lists the checkpoints of a run, or of all.
 pub(super) fn list(at: &Place, run: Option<&str>, all: bool) -> Result<u8, Failure> {
@@ -62,30 +62,20 @@ fn row(found: &Found) -> [String; 9] {
     let counts = document.counts;
     [
         found.id.clone(),
-        document.created_at.to_string().chars().take(19).collect::<String>().replace('T', " "),
+        out::moment(document.created_at),
         if document.by == CheckpointBy::Agent { "agent" } else { "segue" }.to_owned(),
         depth.as_str().unwrap_or_default().to_owned(),
         document.stage.clone().unwrap_or_else(|| "-".to_owned()),
         document.tokens.percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent} %")),
         format!("{}+ {}- {}?", counts.confirmed, counts.contradicted, counts.unknown),
-        size(&stored),
+        out::size(stored.bytes),
         format!("{}x", stored.ratio()),
     ]
 }
 
-/// The size on disk for people.
-pub(super) fn size(stored: &Stored) -> String {
-    if stored.bytes < 10_000 { format!("{} B", stored.bytes) } else { format!("{} KB", stored.bytes / 1_000) }
-}
-
 fn table(rows: &[[String; 9]]) -> Vec<String> {
-    let wide = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let mut widths = out::widths(rows);
     // What stands in a damaged row is a sentence and moves nothing.
-    let widths: Vec<usize> = (0..9).map(|c| if c == 1 { 19 } else { wide(c) }).collect();
-    let line = |row: &[String; 9]| {
-        let cells =
-            row.iter().zip(&widths).map(|(cell, width)| format!("{:<width$}", segue_report::plain(cell)));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    rows.iter().map(line).collect()
+    widths[1] = 19;
+    rows.iter().map(|row| out::row(row, &widths)).collect()
 }

@@ -2,7 +2,6 @@
 
 use serde_json::json;
 
-use super::list::size;
 use super::{Failure, One, Place, Shelf, out, way_on};
 use crate::checkpoint::{Document, Found, Stored};
 use crate::git::Repo;
@@ -72,7 +71,12 @@ fn tell(at: &Place, found: &Found, stored: Option<&Stored>, faults: &[String]) {
         return out::line(&doc.to_string());
     }
     if let (Some(stored), []) = (stored, faults) {
-        return out::line(&format!("ok     {}  {}, packed {}x", found.id, size(stored), stored.ratio()));
+        return out::line(&format!(
+            "ok     {}  {}, packed {}x",
+            found.id,
+            out::size(stored.bytes),
+            stored.ratio()
+        ));
     }
     for fault in faults {
         out::line(&format!("FAULT  {}  {}", found.id, segue_report::plain(fault)));
