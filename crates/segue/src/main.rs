@@ -17,6 +17,7 @@ mod plan;
 mod private;
 mod process;
 mod prompt;
+mod snapshots;
 mod state;
 mod store;
 

@@ -13,7 +13,7 @@ use segue_machine::{Millis, View};
 
 use crate::Line;
 
-pub use text::plain;
+pub use text::{plain, wrap};
 
 pub(crate) use entry::{cost_words, verdict_words};
 pub(crate) use fill::{Fill, wall};
@@ -108,7 +108,7 @@ impl Style {
     pub(crate) fn lay_out(self, entry: &Entry) -> Vec<String> {
         let (head, text) = (self.glyphs(&entry.head), self.glyphs(&plain(&entry.text)));
         let indent = columns(&head);
-        let lines = text::wrap(&format!("{head}{text}"), self.columns(), indent);
+        let lines = wrap(&format!("{head}{text}"), self.columns(), indent);
         lines.iter().map(|line| entry.tint.paint(line, self.color)).collect()
     }
 

@@ -122,7 +122,7 @@ fn head(text: &str, width: usize) -> &str {
 }
 
 /// The text in lines of at most so many columns; every line but the first begins with so many spaces.
-pub(crate) fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
+pub fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
     let width = width.max(1);
     let margin = " ".repeat(indent.min(width / 2));
     let mut lines = Vec::new();

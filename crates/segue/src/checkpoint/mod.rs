@@ -26,6 +26,6 @@ pub(crate) use facts::{Situation, Workplace};
 pub(crate) use handoff_file::write_handoff_file;
 pub(crate) use inside::OutsideError;
 pub(crate) use markdown::page;
-pub(crate) use prune::{Doomed, doomed, prune_quietly, remove};
+pub(crate) use prune::{Doomed, doomed, is_done, no_longer_kept, prune_quietly, remove};
 pub(crate) use stored::{CheckpointError, Stored, pack, write_whole};
 pub(crate) use take::{Request, save, take};

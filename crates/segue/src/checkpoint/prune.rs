@@ -30,7 +30,7 @@ pub(crate) fn doomed(found: &[Found], rows: &[RunRow], keep: Retention, now: Mil
     let mut doomed = Vec::new();
     for (run, list) in runs {
         let row = rows.iter().find(|row| row.id == run);
-        let done = row.is_none_or(|row| matches!(row.status.as_str(), "verified" | "claimed"));
+        let done = row.is_none_or(is_done);
         // The run itself goes on from the last that it took, and a person from the last that there is.
         let last_own = list.iter().rposition(|f| f.name().starts_with('c'));
         for (place, one) in list.iter().enumerate() {
@@ -39,7 +39,7 @@ pub(crate) fn doomed(found: &[Found], rows: &[RunRow], keep: Retention, now: Mil
                 continue;
             }
             let newer = list.len() - place - 1;
-            if let Some(why) = reason(keep, done, now.saturating_sub(one.written_at), newer) {
+            if let Some(why) = no_longer_kept(keep, done, now.saturating_sub(one.written_at), newer) {
                 doomed.push(Doomed { found: (*one).clone(), why });
             }
         }
@@ -47,7 +47,13 @@ pub(crate) fn doomed(found: &[Found], rows: &[RunRow], keep: Retention, now: Mil
     doomed
 }
 
-fn reason(keep: Retention, done: bool, age: Millis, newer: usize) -> Option<String> {
+/// Whether a run has reached its end, by its gates or by the agent's word.
+pub(crate) fn is_done(row: &RunRow) -> bool {
+    matches!(row.status.as_str(), "verified" | "claimed")
+}
+
+/// Why the rules do not keep something of a run any longer; `None` while they do.
+pub(crate) fn no_longer_kept(keep: Retention, done: bool, age: Millis, newer: usize) -> Option<String> {
     if keep.until_done {
         return done.then(|| "its run is done".to_owned());
     }

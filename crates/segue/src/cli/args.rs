@@ -64,6 +64,14 @@ pub(super) enum Command {
         #[command(subcommand)]
         verb: super::checkpoint::Verb,
     },
+    /// The work as it was at every snapshot: list, show, bring back, clear up
+    #[command(
+        after_help = "Nothing here changes your index, your branch or your files. docs/work.md says more."
+    )]
+    Work {
+        #[command(subcommand)]
+        verb: super::work::Verb,
+    },
     /// Plans: check them, draw them, estimate what they cost, see how far they are
     Plan {
         #[command(subcommand)]

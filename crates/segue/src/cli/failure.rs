@@ -10,6 +10,7 @@ use crate::git::GitError;
 use crate::history::HistoryError;
 use crate::process::lock::LockError;
 use crate::prompt::PromptError;
+use crate::snapshots::NoSnapshot;
 use crate::store::StoreError;
 
 /// A command that could not do its work.
@@ -62,6 +63,7 @@ failure_from! {
     GitError => usage,
     LockError => usage,
     NotFound => usage,
+    NoSnapshot => usage,
     OutsideError => usage,
     PromptError => usage,
     StoreError => usage,

@@ -31,6 +31,7 @@ mod stop;
 mod version;
 mod way_back;
 mod what_if;
+mod work;
 
 use std::process::ExitCode;
 
@@ -73,6 +74,7 @@ fn dispatch(args: Args) -> Result<u8, Failure> {
         Command::Show(show) => show::show(&at, &show),
         Command::Stop { run, now } => stop::stop(&at, run.as_deref(), now),
         Command::Checkpoint { verb } => checkpoint::checkpoint(&at, &verb),
+        Command::Work { verb } => work::work(&at, &verb),
         Command::Replay { run, policy, context_threshold } => match policy {
             Some(policy) => what_if::what_if(&at, run.as_deref(), &policy, context_threshold),
             None => replay::replay(&at, run.as_deref()),

@@ -10,7 +10,7 @@ use segue_redact::{Extra, Redactor};
 
 use super::failure::Failure;
 use crate::checkpoint::Workplace;
-use crate::config::{AgentSettings, Flags, Layers, Settings, resolve};
+use crate::config::{AgentSettings, Flags, Layers, RedactSettings, Settings, redaction, resolve};
 use crate::git::Repo;
 use crate::keep::Found;
 use crate::private::Private;
@@ -70,6 +70,21 @@ impl Place {
             }
             errors.into()
         })
+    }
+
+    /// What takes secrets out of what is shown here, whether or not an agent is configured.
+    pub(super) fn redactor(&self) -> Result<Redactor, Failure> {
+        let layers = self.layers(&Flags::default())?;
+        match resolve(&layers) {
+            Ok(settings) => redactor(&settings),
+            Err(errors) if errors.only_no_agent() => redactor_of(&redaction(&layers), &[]),
+            Err(errors) => Err(errors.into()),
+        }
+    }
+
+    /// Every run of this work tree; none before the first one.
+    pub(super) fn runs(&self) -> Result<Vec<RunRow>, Failure> {
+        if self.store().journal().exists() { Ok(self.reader()?.runs()?) } else { Ok(Vec::new()) }
     }
 
     /// The journal of this work tree, for reading.
@@ -157,15 +172,19 @@ pub(super) fn workplace(
 
 /// What takes secrets out of everything that is kept, by the configuration and by what is secret in the environment.
 pub(super) fn redactor(settings: &Settings) -> Result<Redactor, Failure> {
-    let given = settings.agents.iter().flat_map(|agent| agent.env.clone());
-    let extra = settings.redact.patterns.iter();
+    redactor_of(&settings.redact, &settings.agents)
+}
+
+fn redactor_of(redact: &RedactSettings, agents: &[AgentSettings]) -> Result<Redactor, Failure> {
+    let given = agents.iter().flat_map(|agent| agent.env.clone());
+    let extra = redact.patterns.iter();
     let options = segue_redact::Options {
         values: segue_redact::secret_env(std::env::vars().chain(given)),
-        allow: settings.redact.allow.clone(),
-        emails: settings.redact.emails,
-        payment: settings.redact.payment,
+        allow: redact.allow.clone(),
+        emails: redact.emails,
+        payment: redact.payment,
         extra: extra.map(|(name, pattern)| Extra { name: name.clone(), pattern: pattern.clone() }).collect(),
-        enabled: settings.redact.enabled,
+        enabled: redact.enabled,
     };
     Redactor::new(options).map_err(|error| Failure::usage(error.to_string()))
 }

@@ -91,7 +91,7 @@ fn overview(at: &Place, run: &str, past: &[Past], decisions: &[Notice], view: &V
         out::line(&format!("  session {n}  {}", store.shown(&store.output(run, n))));
     }
     out::line("snapshots");
-    out::line(&format!("  git for-each-ref refs/segue/{run}"));
+    out::line(&format!("  segue work list {run}"));
     Ok(0)
 }
 

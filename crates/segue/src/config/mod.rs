@@ -33,11 +33,13 @@ mod file_tests;
 pub(crate) use budget::{configured_prices as prices, day as day_limits};
 pub(crate) use builtin::KNOWN as KNOWN_AGENTS;
 pub(crate) use flags::{Flags, configured_gates};
-pub(crate) use key::KEYS;
+pub(crate) use key::{KEYS, nearest};
 pub(crate) use layers::Layers;
 pub(crate) use paths::path_fault;
 pub(crate) use problem::ConfigErrors;
-pub(crate) use resolve::{forms, resolve, retention};
-pub(crate) use settings::{AgentKind, AgentSettings, BudgetSettings, Forms, PromptBy, Retention, Settings};
+pub(crate) use resolve::{forms, redaction, resolve, retention};
+pub(crate) use settings::{
+    AgentKind, AgentSettings, BudgetSettings, Forms, PromptBy, RedactSettings, Retention, Settings,
+};
 pub(crate) use show::{show, to_json};
 pub(crate) use value::Permissions;

@@ -58,13 +58,7 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Settings, ConfigErrors> {
                 _ => Memory::Ledger,
             },
         },
-        redact: RedactSettings {
-            enabled: yes(layers.get("redact.enabled")),
-            allow: list(layers.get("redact.allow")).unwrap_or_default(),
-            patterns: patterns(layers),
-            payment: yes(layers.get("redact.payment")),
-            emails: yes(layers.get("redact.emails")),
-        },
+        redact: redaction(layers),
         role,
         verifiers,
         roles,
@@ -170,6 +164,17 @@ pub(crate) fn retention(layers: &Layers) -> Retention {
         days: count(layers.get("checkpoint.retention.days")),
         count: count(layers.get("checkpoint.retention.count")),
         until_done: yes(layers.get("checkpoint.retention.until_done")),
+    }
+}
+
+/// What is taken out of everything that is stored, shown or passed on.
+pub(crate) fn redaction(layers: &Layers) -> RedactSettings {
+    RedactSettings {
+        enabled: yes(layers.get("redact.enabled")),
+        allow: list(layers.get("redact.allow")).unwrap_or_default(),
+        patterns: patterns(layers),
+        payment: yes(layers.get("redact.payment")),
+        emails: yes(layers.get("redact.emails")),
     }
 }
 

@@ -8,22 +8,28 @@ mod commit;
 mod facts;
 mod lists;
 mod merge;
+mod restore;
+mod saved;
 mod snapshot;
 mod stage;
 mod touched;
 mod trees;
+mod weigh;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use tempfile::TempDir;
 use thiserror::Error;
 
 use call::Call;
 
 pub(crate) use facts::Facts;
 pub(crate) use merge::Merged;
-pub(crate) use snapshot::{Snapshot, SnapshotRequest};
+pub(crate) use saved::Saved;
+pub(crate) use snapshot::{Snapshot, SnapshotRequest, ref_part, reference as snapshot_ref};
+pub(crate) use weigh::{Change, Weight};
 
 /// How long one call of git may take; those that read every file or run hooks get a multiple of it.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -174,6 +180,12 @@ impl Repo {
             return Ok(Some(call::text(out).trim().to_owned()));
         }
         if answer.err.is_empty() { Ok(None) } else { Err(answer.failure()) }
+    }
+
+    /// A folder for what only segue uses, removed at the end.
+    fn scratch(&self) -> Result<TempDir, GitError> {
+        let made = tempfile::Builder::new().prefix("segue-").tempdir_in(&self.git_dir);
+        made.map_err(|error| GitError::Io { call: "git (a private index)".into(), why: error.to_string() })
     }
 
     fn call(&self, args: &[&str]) -> Call {

@@ -4,6 +4,9 @@ use std::thread;
 
 use super::{GitError, Repo};
 
+/// Where the references to snapshots lie.
+pub(super) const FOLDER: &str = "refs/segue/";
+
 /// Whose name segue's own commits bear.
 pub(super) const IDENTITY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "segue"),
@@ -105,13 +108,13 @@ impl Repo {
     }
 }
 
-/// The name of a snapshot.
-fn reference(run: &str, label: &str) -> String {
-    format!("refs/segue/{}/{}", ref_part(run), ref_part(label))
+/// The full name of the reference to a snapshot.
+pub(crate) fn reference(run: &str, label: &str) -> String {
+    format!("{FOLDER}{}/{}", ref_part(run), ref_part(label))
 }
 
 /// A name as one part of a reference.
-fn ref_part(name: &str) -> String {
+pub(crate) fn ref_part(name: &str) -> String {
     let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '-' };
     let part: String = name.chars().map(plain).collect();
     if part.is_empty() { "-".into() } else { part }

@@ -136,8 +136,7 @@ impl<'a> Private<'a> {
         }
         let io =
             |error: io::Error| GitError::Io { call: "git (a private index)".into(), why: error.to_string() };
-        let folder = tempfile::Builder::new().prefix("segue-").tempdir_in(&repo.git_dir).map_err(io)?;
-        let mut private = Self::with(repo, folder, of);
+        let mut private = Self::with(repo, repo.scratch()?, of);
         copy_index(&users, &private.file).map_err(io)?;
         let found = private.both(&private.file);
         let Err(error) = found else { return found.map(|(new, changes)| (private, new, changes)) };

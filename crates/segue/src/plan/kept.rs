@@ -16,6 +16,9 @@ use super::state::State;
 use crate::checkpoint::write_whole;
 use crate::clock;
 
+/// The changes, one a line.
+const CHANGES: &str = "changes.jsonl";
+
 /// The flags of its phases' runs.
 const FLAGS: &str = "flags.json";
 
@@ -156,7 +159,7 @@ impl Kept {
     }
 
     fn changes(&self) -> PathBuf {
-        self.dir.join("changes.jsonl")
+        self.dir.join(CHANGES)
     }
 
     fn show(&mut self) -> Result<(), StateError> {
@@ -177,9 +180,22 @@ pub(crate) fn phase_dir(dir: &Path, id: &str) -> PathBuf {
 pub(crate) fn all(plans: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(plans).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> =
-        entries.map(|entry| entry.path()).filter(|path| path.join("changes.jsonl").exists()).collect();
+        entries.map(|entry| entry.path()).filter(|path| path.join(CHANGES).exists()).collect();
     found.sort();
     found.reverse();
+    found
+}
+
+/// Every run that ever worked on a phase of the plan in a folder, with the phase, in the order of their beginning.
+pub(crate) fn runs(dir: &Path) -> Vec<(String, String)> {
+    let text = std::fs::read_to_string(dir.join(CHANGES)).unwrap_or_default();
+    let patches = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut found = Vec::new();
+    for record in patches {
+        for (phase, change) in record["patch"]["phases"].as_object().into_iter().flatten() {
+            found.extend(change["run"].as_str().map(|run| (phase.clone(), run.to_owned())));
+        }
+    }
     found
 }
 

@@ -62,3 +62,16 @@ fn no_id_of_a_phase_leads_out_of_the_plan() {
         assert_eq!(phase_dir(dir, id), dir.join("phases").join(name));
     }
 }
+
+#[test]
+fn every_run_of_a_phase_is_remembered_and_not_only_the_last() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut kept = begin(dir.path());
+    for (phase, run) in [("1", "r1"), ("2", "r2"), ("1", "r3")] {
+        kept.change(|state| state.phase_mut(phase).run = Some(run.to_owned())).unwrap();
+    }
+    let found = runs(dir.path());
+    let found: Vec<(&str, &str)> = found.iter().map(|(phase, run)| (phase.as_str(), run.as_str())).collect();
+    assert_eq!(found, [("1", "r1"), ("2", "r2"), ("1", "r3")]);
+    assert!(runs(&dir.path().join("nowhere")).is_empty());
+}

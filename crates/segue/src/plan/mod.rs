@@ -36,7 +36,7 @@ use thiserror::Error;
 pub(crate) use child::{PLAN_MARK, PLAN_PROCESS};
 pub(crate) use disk::Disk;
 pub(crate) use job::Job;
-pub(crate) use kept::{Kept, StateError, all};
+pub(crate) use kept::{Kept, StateError, all, runs};
 pub(crate) use purse::Shared;
 pub(crate) use results::{junit, step_summary, suites};
 pub(crate) use runner::{Runner, Setting};

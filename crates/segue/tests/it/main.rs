@@ -72,4 +72,6 @@ mod waiting;
 #[cfg(test)]
 mod way_back;
 #[cfg(test)]
+mod work;
+#[cfg(test)]
 mod worker;

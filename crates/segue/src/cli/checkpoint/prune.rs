@@ -14,8 +14,7 @@ pub(super) fn prune(at: &Place, dry_run: bool, days: Option<u32>, count: Option<
     } else {
         configured
     };
-    let rows = if at.store().journal().exists() { at.reader()?.runs()? } else { Vec::new() };
-    let doomed = doomed(&shelf.found, &rows, keep, clock::now());
+    let doomed = doomed(&shelf.found, &at.runs()?, keep, clock::now());
     let repo = shelf.repo();
     for one in &doomed {
         if !dry_run {

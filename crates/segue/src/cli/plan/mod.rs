@@ -141,7 +141,7 @@ fn budget(layers: &Layers, window: Option<&str>) -> Result<Option<Budget>, Failu
 }
 
 /// One and many.
-fn count(n: usize, one: &str) -> String {
+pub(super) fn count(n: usize, one: &str) -> String {
     match (n, one) {
         (1, one) => format!("1 {one}"),
         (n, "criterion") => format!("{n} criteria"),

@@ -1,0 +1,133 @@
+//! `segue work …`: the snapshots of runs and plans, one file per verb. Reads and writes nothing of the user's own.
+
+mod list;
+mod prune;
+mod restore;
+mod show;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use segue_redact::Redactor;
+use segue_report::Time;
+
+use super::failure::Failure;
+use super::open::Place;
+use super::out;
+use super::plan::count;
+use crate::git::{GitError, Repo};
+use crate::snapshots::{Entry, Owners, choose, entries};
+use crate::store::Store;
+
+/// What is to be done with snapshots.
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    /// The snapshots of every run and plan, or of one, newest last
+    #[command(
+        after_help = "A name with ~1 behind it is an earlier snapshot of the same name, ~2 the one before that."
+    )]
+    List {
+        /// A run or a plan, by id or the beginning of it; a plan's are those of its phases, too
+        #[arg(value_name = "RUN|PLAN")]
+        owner: Option<String>,
+    },
+    /// What a snapshot is, and which files differ from the commit that it was taken on
+    Show {
+        /// Its name as `segue work list` has it, the beginning of it, or last
+        snapshot: String,
+    },
+    /// Write the files of a snapshot into a new folder, or make a branch of it
+    #[command(
+        after_help = "Nothing that is there is written over: a folder with something in it and a branch that exists are refused."
+    )]
+    Restore(Restore),
+    /// Remove snapshots that are kept no longer (checkpoint.retention), of runs and plans that are done
+    #[command(
+        after_help = "Those of a run or plan that is not done, or that nothing is known of, always stay. \
+Those of stored checkpoints go with them: `segue checkpoint prune`."
+    )]
+    Prune {
+        /// Say what would be removed, and remove nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+/// `segue work restore …`
+#[derive(Debug, Args)]
+pub(super) struct Restore {
+    /// Its name as `segue work list` has it, the beginning of it, or last
+    snapshot: String,
+    /// The folder; .segue/restored/RUN-LABEL when left out
+    #[arg(long, value_name = "DIR", conflicts_with = "branch")]
+    to: Option<PathBuf>,
+    /// A new branch with the snapshot's commit, instead of a folder
+    #[arg(long, value_name = "NAME")]
+    branch: Option<String>,
+}
+
+/// Does it.
+pub(super) fn work(at: &Place, verb: &Verb) -> Result<u8, Failure> {
+    match verb {
+        Verb::List { owner } => list::list(at, owner.as_deref()),
+        Verb::Show { snapshot } => show::show(at, snapshot),
+        Verb::Restore(restore) => restore::restore(at, restore),
+        Verb::Prune { dry_run } => prune::prune(at, *dry_run),
+    }
+}
+
+/// The snapshots of this repository, and what is known of their runs and plans.
+struct Shelf {
+    repo: Repo,
+    store: Store,
+    owners: Owners,
+    entries: Vec<Entry>,
+    redactor: Redactor,
+}
+
+impl Shelf {
+    fn open(at: &Place) -> Result<Self, Failure> {
+        let repo = Repo::find(&at.dir).map_err(|error| {
+            let GitError::NotARepository { path } = error else { return error.into() };
+            Failure::usage(format!(
+                "{} is not in a git repository, and snapshots are kept in one: use -C DIR",
+                path.display()
+            ))
+        })?;
+        let (store, redactor) = (at.store(), at.redactor()?);
+        let owners = Owners::look(&store, at.runs()?);
+        let entries = entries(repo.saved()?, &owners);
+        Ok(Self { repo, store, owners, entries, redactor })
+    }
+
+    /// The snapshot that is meant.
+    fn choose(&self, typed: &str) -> Result<&Entry, Failure> {
+        Ok(choose(&self.entries, typed)?)
+    }
+
+    /// A text from git without secrets.
+    fn clean(&self, text: &str) -> String {
+        self.redactor.text(text).text.into_owned()
+    }
+
+    /// The same, fit for a line on a screen.
+    fn plain(&self, text: &str) -> String {
+        segue_report::plain(&self.clean(text))
+    }
+}
+
+/// When, for people.
+fn when(entry: &Entry) -> String {
+    out::moment(Time(entry.saved.at))
+}
+
+/// The plan and phase, for people.
+fn place_in_plan(entry: &Entry) -> Option<String> {
+    let plan = entry.plan.as_ref()?;
+    Some(
+        entry
+            .phase
+            .as_ref()
+            .map_or_else(|| format!("plan {plan}"), |phase| format!("phase {phase} of {plan}")),
+    )
+}
