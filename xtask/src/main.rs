@@ -21,7 +21,7 @@ const HELP: &str = "cargo xtask COMMAND
 
   test           everything that CI checks: format, lints, edges, generated files, all tests
   agents         the real agents that the tests drive, at pinned versions, into target/agents
-  bench          what segue costs, as a table
+  bench [PART]   what segue costs, as a table; PART is one of machine, redact, ledger, plans, program, handoff, checkpoint, beside
   faults         everything that can go wrong at a provider, on every agent, as a table for the docs;
                  [--agent A,B] [--fault F,G] [--when W] choose a part of it
   forecast       how good the forecast of a window's growth is, as a table for the docs
@@ -37,7 +37,8 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["test"] => test::test(),
         ["agents"] => agents::agents(),
-        ["bench"] => bench::bench(),
+        ["bench"] => bench::bench(None),
+        ["bench", part] => bench::bench(Some(part)),
         ["faults", words @ ..] => faults::faults(words),
         ["forecast"] => forecast::forecast(),
         ["fuzz", rest @ ..] => fuzz::fuzz(rest),

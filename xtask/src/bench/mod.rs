@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: what segue costs, beside what the same thing costs without it.
 
+mod beside;
 mod checkpoint;
 mod handoff;
 mod ledger;
@@ -18,20 +19,32 @@ struct Row {
     bar: &'static str,
 }
 
-/// Measures everything and prints one table.
-pub(crate) fn bench() -> Outcome {
+/// Measures everything, or one part of it, and prints one table.
+pub(crate) fn bench(only: Option<&str>) -> Outcome {
     // What is measured inside this program is measured as it is released, too.
     if cfg!(debug_assertions) {
-        return shell::run("cargo", &["run", "--quiet", "--release", "--package", "xtask", "--", "bench"]);
+        let call = ["run", "--quiet", "--release", "--package", "xtask", "--", "bench"];
+        return shell::run("cargo", &call.into_iter().chain(only).collect::<Vec<_>>());
     }
     shell::run("cargo", &["build", "--quiet", "--release", "--package", "segue"])?;
-    let mut rows = machine::rows();
-    rows.extend(redact::rows()?);
-    rows.extend(ledger::rows());
-    rows.extend(plans::rows());
-    rows.extend(program::rows()?);
-    rows.extend(handoff::rows()?);
-    rows.extend(checkpoint::rows()?);
+    let parts: [(&str, fn() -> Result<Vec<Row>, Box<dyn std::error::Error>>); 8] = [
+        ("machine", || Ok(machine::rows())),
+        ("redact", redact::rows),
+        ("ledger", || Ok(ledger::rows())),
+        ("plans", || Ok(plans::rows())),
+        ("program", program::rows),
+        ("handoff", handoff::rows),
+        ("checkpoint", checkpoint::rows),
+        ("beside", beside::rows),
+    ];
+    if let Some(only) = only.filter(|only| !parts.iter().any(|(name, _)| name == only)) {
+        let names: Vec<&str> = parts.iter().map(|(name, _)| *name).collect();
+        return Err(format!("there is no bench {only}; there are {}", names.join(", ")).into());
+    }
+    let mut rows = Vec::new();
+    for (_, part) in parts.iter().filter(|(name, _)| only.is_none_or(|only| only == *name)) {
+        rows.extend(part()?);
+    }
     shell::say("| what | figure | beside | bar |\n|---|---|---|---|");
     for row in rows {
         shell::say(&format!("| {} | {} | {} | {} |", row.what, row.figure, row.beside, row.bar));

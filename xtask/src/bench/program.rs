@@ -134,8 +134,8 @@ fn step(with_segue: bool) -> Result<f64> {
     Ok(median(times))
 }
 
-// The same agent and task, with somebody who only reads along.
-fn alone(script: &Path, repo: &Path) -> Result<()> {
+/// The same agent and task, with somebody who only reads along.
+pub(super) fn alone(script: &Path, repo: &Path) -> Result<()> {
     use std::io::{BufRead, BufReader, Write};
     let task = std::fs::read_to_string(repo.join("TASK.md"))?;
     let mut agent = Command::new(program())

@@ -10,6 +10,7 @@ use super::board::{Board, is_part};
 use super::runner::{Runner, fields};
 use super::state::{Spent, Standing, State};
 use crate::clock;
+use crate::snapshots::prune::prune_work_quietly;
 
 impl Runner {
     /// Says what was edited in phases that are completed.
@@ -78,6 +79,8 @@ impl Runner {
         self.kept.change(|state| state.status = standing)?;
         if standing == Standing::Completed {
             self.kept.forget_flags();
+            let (dir, keep) = &self.set.keeps;
+            prune_work_quietly(&self.set.store, dir, *keep);
         }
         let (finished, words) = self.last_words(&board, standing);
         self.tell(Outer::RunFinished(finished))?;

@@ -24,6 +24,7 @@ use super::purse::{Purse, Shared};
 use super::state::{PhaseState, Splitting, Stage, State};
 use super::voice::Voice;
 use super::{Disk, PlanError, sizes};
+use crate::config::Retention;
 use crate::prompt::Prompts;
 use crate::store::Store;
 
@@ -58,6 +59,8 @@ pub(crate) struct Setting {
     pub(crate) force: bool,
     /// Files that segue itself writes into a work tree for people.
     pub(crate) left_out: Vec<String>,
+    /// Where checkpoints are kept, and for how long.
+    pub(crate) keeps: (PathBuf, Retention),
     /// What all phases together may spend.
     pub(crate) shared: Shared,
     /// Makes ids of runs.

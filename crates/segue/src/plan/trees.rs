@@ -124,11 +124,8 @@ impl Tree {
         let label = format!("{}-{what}", self.label);
         let message = format!("segue: phase {} of {}, {words}", self.label, self.plan);
         let request = SnapshotRequest { run: &self.plan, label: &label, parent: None, message: &message };
-        let saved = self.repo()?.snapshot(&request)?;
+        self.repo()?.snapshot(&request)?;
         die_at(&format!("kept-{what}"));
-        for (path, _) in saved.skipped {
-            self.put_aside(Path::new(&path))?;
-        }
         Ok(())
     }
 

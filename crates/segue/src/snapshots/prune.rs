@@ -39,7 +39,6 @@ pub(crate) fn to_remove<'a>(
 }
 
 /// Removes what is kept no longer, and empty folders of worktrees; what cannot be removed stays.
-#[cfg_attr(not(test), expect(dead_code, reason = "for the end of a plan whose phases run side by side"))]
 pub(crate) fn prune_work_quietly(store: &Store, checkpoints: &Path, keep: Retention) {
     // Without the journal and the list of checkpoints nobody knows what may go.
     let rows = Journal::read(&store.journal()).and_then(|journal| journal.runs());

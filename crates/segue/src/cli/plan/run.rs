@@ -200,6 +200,7 @@ pub(super) fn setting(
         only: take.only,
         force: take.force,
         left_out: open::own_paths(settings),
+        keeps: (settings.checkpoint.forms.dir(store.root())?, settings.checkpoint.retention),
         shared: Shared::of(&settings.limits),
         new_id,
         store,
