@@ -7,7 +7,7 @@ use segue_plans::ids::same;
 use segue_plans::split::{Answers, expanded};
 use segue_plans::{Phase, Plan, Status};
 
-use super::claims::Claim;
+use super::beside::Claim;
 use super::state::State;
 
 /// A plan with its splits in it, and how far everything is.

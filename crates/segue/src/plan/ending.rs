@@ -5,11 +5,12 @@ use segue_plans::report::Recommendation;
 use segue_plans::{Past, Phase, Plan, Status, estimate};
 use segue_report::{Outer, PhaseStatus};
 
+use super::beside::Stage;
 use super::board::Board;
 use super::closing::digest;
 use super::outcome::{self, End, Facts, Settled};
 use super::runner::{Runner, fields};
-use super::state::{Splitting, Stage};
+use super::state::Splitting;
 use super::{PlanError, handoff, sizes, stored};
 
 /// How often a phase is taken up whose process was killed while the plan's was not.

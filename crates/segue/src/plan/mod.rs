@@ -6,7 +6,6 @@
 mod beside;
 mod board;
 mod child;
-mod claims;
 mod closing;
 mod disk;
 mod ending;
@@ -14,9 +13,6 @@ mod gates;
 mod handoff;
 mod job;
 mod kept;
-mod landing;
-mod mend;
-mod merge;
 mod outcome;
 mod parts;
 mod patch;
@@ -24,15 +20,16 @@ mod purse;
 mod results;
 mod runner;
 mod sizes;
+mod starting;
 mod state;
 mod stored;
-mod trees;
 mod voice;
 
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+pub(crate) use beside::{Stage, Work, tree_path};
 pub(crate) use child::{PLAN_MARK, PLAN_PROCESS};
 pub(crate) use disk::Disk;
 pub(crate) use job::Job;
@@ -41,8 +38,7 @@ pub(crate) use purse::Shared;
 pub(crate) use results::{junit, step_summary, suites};
 pub(crate) use runner::{Runner, Setting};
 pub(crate) use sizes::known as known_sizes;
-pub(crate) use state::{Options, PhaseState, Splitting, Stage, Standing, State, Trouble, Work};
-pub(crate) use trees::path as tree_path;
+pub(crate) use state::{Options, PhaseState, Splitting, Standing, State, Trouble};
 pub(crate) use voice::estimate_words;
 
 use crate::store::Store;

@@ -4,24 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
-use segue_plans::report::Report;
-use segue_plans::{Budget, Phase, Plan, Status, estimate, fill_gates};
+use segue_plans::{Budget, Phase, Plan, estimate, fill_gates};
 use segue_redact::Redactor;
 use segue_report::{Outer, PhaseFields, PhaseStatus, RunStarted};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::board::{Board, Claims, Next, is_part};
-use super::child::{self, Child, Heard, How, What};
-use super::claims::Claim;
-use super::handoff::{self, Found};
-use super::job::{Desk, Errand, Job};
+use super::beside::Stepped;
+use super::child::{self, Heard};
 use super::kept::Kept;
-use super::landing::Stepped;
-use super::outcome::{self, End, Facts};
+use super::outcome::Facts;
 use super::purse::{Purse, Shared};
-use super::state::{PhaseState, Splitting, Stage, State};
+use super::state::{PhaseState, Splitting, State};
 use super::voice::Voice;
 use super::{Disk, PlanError, sizes};
 use crate::config::Retention;
@@ -74,9 +69,9 @@ pub(crate) struct Runner {
     pub(super) kept: Kept,
     pub(super) voice: Voice,
     pub(super) plan: Plan,
-    running: JoinSet<(String, std::io::Result<ExitStatus>)>,
-    at_work: BTreeMap<String, u32>,
-    hears: (mpsc::UnboundedSender<Heard>, mpsc::UnboundedReceiver<Heard>),
+    pub(super) running: JoinSet<(String, std::io::Result<ExitStatus>)>,
+    pub(super) at_work: BTreeMap<String, u32>,
+    pub(super) hears: (mpsc::UnboundedSender<Heard>, mpsc::UnboundedReceiver<Heard>),
     /// Steps of merging that are being taken.
     pub(super) steps: JoinSet<(String, Stepped)>,
     /// The processes of gates that run for a merge.
@@ -213,174 +208,13 @@ impl Runner {
         Disk::new(&self.set.dir, self.set.store.workdir())
     }
 
-    fn read(&self) -> Result<Plan, PlanError> {
+    pub(super) fn read(&self) -> Result<Plan, PlanError> {
         let name = &self.kept.state().plan;
         let bad = |why: String| PlanError::Plan { plan: name.clone(), why };
         let plan = self.disk().plan(name).map_err(|error| bad(error.to_string()))?;
         let mut plan = plan.map_err(|error| bad(error.to_string()))?;
         fill_gates(&mut plan, &self.set.gates);
         Ok(plan)
-    }
-
-    // The plan may have been edited since the last phase.
-    fn begin_what_can(&mut self) -> Result<(), PlanError> {
-        self.plan = self.read()?;
-        self.tell_changes()?;
-        while self.has_room() && !self.stopping {
-            let board = Board::new(&self.plan, self.kept.state(), self.set.force);
-            let busy = self.at_work.keys().chain(&self.queued).cloned().collect();
-            let state = self.kept.state();
-            let wanted =
-                |phase: &Phase| self.set.only.as_ref().is_none_or(|only| is_part(phase, only, state));
-            let of = |phase: &Phase| Claim::of(phase, state.whole_of(&phase.id));
-            let claims = Claims { taken: self.taken(), of: &of };
-            let Some(next) = board.next(&busy, wanted, &claims) else { return Ok(()) };
-            match next {
-                Next::TakeUp(at) => self.take_up(&board.plan, at)?,
-                Next::Begin(_) if self.used_up()? => return Ok(()),
-                Next::Begin(at) => {
-                    if !self.split_by_estimate(&board.plan, at)? {
-                        self.begin(&board.plan, at)?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    // One that waits for a provider leaves its place to another, but not to any number of them.
-    fn has_room(&self) -> bool {
-        let most = self.kept.state().options.most();
-        let at_work = self.at_work.len();
-        at_work - self.waiting.len().min(at_work) < most && at_work < most * 2
-    }
-
-    /// Whether a process works on a phase.
-    pub(super) fn is_at_work(&self, id: &str) -> bool {
-        self.at_work.contains_key(id)
-    }
-
-    pub(super) fn ids_at_work(&self) -> impl Iterator<Item = &String> {
-        self.at_work.keys()
-    }
-
-    fn begin(&mut self, plan: &Plan, at: usize) -> Result<(), PlanError> {
-        let phase = &plan.phases[at];
-        let run = (self.set.new_id)();
-        let work = self.new_work(phase)?;
-        self.kept.change(|state| {
-            let known = state.phase_mut(&phase.id);
-            (known.status, known.run, known.quality) = (Status::InProgress, Some(run.clone()), false);
-            known.tries += 1;
-            known.why.clear();
-            (known.work, known.landed) = (work, None);
-        })?;
-        self.started(phase)?;
-        self.launch(plan, phase, &run)
-    }
-
-    fn started(&mut self, phase: &Phase) -> Result<(), PlanError> {
-        let title = if phase.title.is_empty() { String::new() } else { format!(" - {}", phase.title) };
-        self.voice.say(&format!("\n== phase {}{title}", phase.id));
-        self.tell(Outer::PhaseStarted(fields(phase, None, self.kept.state().phase(&phase.id))))
-    }
-
-    // What was cut off: ended meanwhile, never begun, or to be gone on with.
-    fn take_up(&mut self, plan: &Plan, at: usize) -> Result<(), PlanError> {
-        let phase = &plan.phases[at];
-        let known = self.kept.state().phase(&phase.id).cloned().unwrap_or_default();
-        let Some(run) = known.run else { return self.begin(plan, at) };
-        if let Some(stage) = known.work.map(|work| work.stage).filter(|stage| *stage > Stage::Working) {
-            return self.go_on_merging(&phase.id.clone(), stage);
-        }
-        let facts = outcome::look(&self.store_of(&phase.id), &run)?;
-        self.started(phase)?;
-        let Some(facts) = facts else { return self.launch(plan, phase, &run) };
-        let over = facts.outcome.is_some() && outcome::settle(None, Some(&facts)).end != End::Stopped;
-        if over {
-            let code = facts.outcome.as_ref().map(|outcome| i32::from(outcome.exit_code(false)));
-            return self.ended(&phase.id.clone(), code);
-        }
-        self.go_on(&phase.id, &run)
-    }
-
-    /// Takes a run up in a new process.
-    pub(super) fn go_on(&mut self, id: &str, run: &str) -> Result<(), PlanError> {
-        self.spawn(id, &What::TakeUp(run.to_owned(), self.set.take_up.clone()))
-    }
-
-    /// Starts a run in a new process.
-    pub(super) fn launch(&mut self, plan: &Plan, phase: &Phase, run: &str) -> Result<(), PlanError> {
-        if !self.make_tree(phase)? {
-            return Ok(());
-        }
-        let known = self.kept.state().phase(&phase.id).cloned().unwrap_or_default();
-        let dir = self.kept.phase_dir(&phase.id);
-        let rest = if known.quality { Found::Missing } else { self.earlier(phase) };
-        let issues = super::stored::read(&dir).map_or_else(Vec::new, |report: Report| report.issues);
-        let errand = match &rest {
-            _ if known.quality => Errand::Quality(&issues),
-            Found::Rest(handoff) => {
-                self.voice.say(&format!("segue: goes on from {}", dir.join(handoff::NAME).display()));
-                Errand::Rest(handoff)
-            }
-            Found::Missing => Errand::Whole,
-            Found::Damaged(why) => {
-                let text = format!(
-                    "the HANDOFF.md of phase {} cannot be used ({why}): the whole phase is run",
-                    phase.id
-                );
-                self.warn("handoff_damaged", &text)?;
-                Errand::Whole
-            }
-        };
-        let roots = vec![self.set.store.workdir().to_owned(), self.set.dir.clone(), self.plan_dir()];
-        let desk = Desk { program: &self.set.program, prompts: &self.set.prompts, roots };
-        let job = Job { beside: known.work.is_some(), ..desk.job(plan, phase, run, errand)? };
-        self.spawn(&phase.id, &What::New(Box::new(job)))
-    }
-
-    // What an earlier try left, in the phase's own folder or beside the plan.
-    fn earlier(&self, phase: &Phase) -> Found {
-        let own = handoff::read(&self.kept.phase_dir(&phase.id), phase);
-        if own != Found::Missing {
-            return own;
-        }
-        match handoff::read(&self.plan_dir(), phase) {
-            found @ Found::Rest(_) => found,
-            // One that lies there may be about another phase.
-            Found::Missing | Found::Damaged(_) => Found::Missing,
-        }
-    }
-
-    fn plan_dir(&self) -> PathBuf {
-        let path = self.set.dir.join(&self.kept.state().plan);
-        if path.is_dir() { path } else { path.parent().map(PathBuf::from).unwrap_or_default() }
-    }
-
-    /// How the processes of a phase are started.
-    pub(super) fn how(&self, id: &str) -> How {
-        let own = self.work(id).is_some();
-        How {
-            program: self.set.program.clone(),
-            dir: if own { self.tree(id).folder(&self.set.dir) } else { self.set.dir.clone() },
-            plan: self.kept.state().id.clone(),
-            json: self.set.json,
-            beside: own,
-            flags: self.flags(),
-        }
-    }
-
-    pub(super) fn spawn(&mut self, id: &str, what: &What) -> Result<(), PlanError> {
-        let child = Child::start(&self.how(id), what)
-            .map_err(|source| PlanError::System { what: "a phase could not be started", source })?;
-        self.at_work.insert(id.to_owned(), child.pid());
-        let (id, heard) = (id.to_owned(), self.hears.0.clone());
-        self.running.spawn(async move {
-            let status = child.attend(&id, heard).await;
-            (id, status)
-        });
-        Ok(())
     }
 
     fn stop_asked(&mut self) {

@@ -7,21 +7,22 @@ use segue_machine::GateResult;
 use segue_plans::ids::same;
 use segue_plans::{Phase, Status};
 
-use super::board::Board;
-use super::child::{Child, What};
 use super::merge::{self, Landing, Prepared};
-use super::outcome::{self, End};
-use super::runner::Runner;
-use super::state::{PhaseState, Stage, Work};
 use super::trees::{Tree, TreeError};
-use super::{PlanError, mend};
+use super::{Stage, Work, mend};
+use crate::plan::PlanError;
+use crate::plan::board::Board;
+use crate::plan::child::{Child, What};
+use crate::plan::outcome::{self, End};
+use crate::plan::runner::Runner;
+use crate::plan::state::PhaseState;
 
 /// How often a phase is merged anew because the branch has moved.
 const ROUNDS: u32 = 5;
 
 /// What a step of merging came to.
 #[derive(Debug)]
-pub(super) enum Stepped {
+pub(in crate::plan) enum Stepped {
     /// Merged, in no work tree yet.
     Prepared(Prepared),
     /// In the phase's work tree.
@@ -40,35 +41,39 @@ pub(super) enum Stepped {
 
 impl Runner {
     /// Whether a phase has a work tree to itself, or would be given one.
-    pub(super) fn beside(&self, id: &str) -> bool {
+    pub(in crate::plan) fn beside(&self, id: &str) -> bool {
         let state = self.kept.state();
         state.options.beside() || state.phase(id).is_some_and(|known| known.work.is_some())
     }
 
     /// The work tree of a phase.
-    pub(super) fn tree(&self, id: &str) -> Tree {
+    pub(in crate::plan) fn tree(&self, id: &str) -> Tree {
         Tree::of(&self.set.store, &self.kept.state().id, id, &self.set.left_out)
     }
 
-    pub(super) fn work(&self, id: &str) -> Option<&Work> {
+    pub(in crate::plan) fn work(&self, id: &str) -> Option<&Work> {
         self.kept.state().phase(id).and_then(|known| known.work.as_ref())
     }
 
-    pub(super) fn set_work(&mut self, id: &str, change: impl FnOnce(&mut Work)) -> Result<(), PlanError> {
+    pub(in crate::plan) fn set_work(
+        &mut self,
+        id: &str,
+        change: impl FnOnce(&mut Work),
+    ) -> Result<(), PlanError> {
         self.kept.change(|state| change(state.phase_mut(id).work.get_or_insert_default()))?;
         self.show_standing(id);
         Ok(())
     }
 
     /// A phase is done in its work tree: it waits for its turn.
-    pub(super) fn queue(&mut self, id: &str) -> Result<(), PlanError> {
+    pub(in crate::plan) fn queue(&mut self, id: &str) -> Result<(), PlanError> {
         self.set_work(id, |work| work.stage = Stage::Done)?;
         self.queued.insert(id.to_owned());
         Ok(())
     }
 
     /// Goes on with merging, if nothing is being merged and somebody has his turn.
-    pub(super) fn merge_what_can(&mut self) -> Result<(), PlanError> {
+    pub(in crate::plan) fn merge_what_can(&mut self) -> Result<(), PlanError> {
         if self.merging.is_some() || self.interrupted {
             return Ok(());
         }
@@ -93,7 +98,7 @@ impl Runner {
     }
 
     /// Takes the step that a phase is at.
-    pub(super) fn advance(&mut self, id: &str) -> Result<(), PlanError> {
+    pub(in crate::plan) fn advance(&mut self, id: &str) -> Result<(), PlanError> {
         let work = self.work(id).cloned().unwrap_or_default();
         let (tree, message) = (self.tree(id), self.merge_words(id));
         match (work.stage, work.commit) {
@@ -133,7 +138,7 @@ impl Runner {
     }
 
     /// What follows from a step.
-    pub(super) fn stepped(&mut self, id: &str, came: Stepped) -> Result<(), PlanError> {
+    pub(in crate::plan) fn stepped(&mut self, id: &str, came: Stepped) -> Result<(), PlanError> {
         match came {
             Stepped::Prepared(prepared) => self.prepared(id, &prepared),
             Stepped::Spread if self.work(id).is_some_and(|work| !work.conflicts.is_empty()) => {
@@ -280,19 +285,19 @@ impl Runner {
     }
 
     /// The phase of that id, with its splits; one that is not in the plan any more has only its id.
-    pub(super) fn phase_of(&self, id: &str) -> Phase {
+    pub(in crate::plan) fn phase_of(&self, id: &str) -> Phase {
         let board = Board::new(&self.plan, self.kept.state(), self.set.force);
         let known = board.plan.phases.iter().find(|phase| same(&phase.id, id)).cloned();
         known.unwrap_or_else(|| Phase { title: String::new(), ..Phase::new(id) })
     }
 
-    pub(super) fn merge_words(&self, id: &str) -> String {
+    pub(in crate::plan) fn merge_words(&self, id: &str) -> String {
         let title = self.set.redactor.text(&self.phase_of(id).title).text.into_owned();
         merge::message(id, &title, &self.kept.state().id)
     }
 
     /// Phases whose work came into the branch since this one began: what they are held to must hold together with it.
-    pub(super) fn came_since(&self, id: &str) -> Vec<String> {
+    pub(in crate::plan) fn came_since(&self, id: &str) -> Vec<String> {
         let Some(base) = self.work(id).map(|work| work.base.clone()) else { return Vec::new() };
         let Ok(repo) = self.tree(id).main_repo() else { return Vec::new() };
         let since = |known: &PhaseState| {

@@ -8,13 +8,14 @@ use segue_machine::{GateResult, GateSpec};
 use segue_plans::Status;
 use segue_redact::Redactor;
 
-use super::child::What;
-use super::job::Job;
-use super::outcome::{self, End};
-use super::runner::{Runner, fields};
-use super::state::Stage;
-use super::{PlanError, gates, merge};
+use super::{Stage, merge};
 use crate::history;
+use crate::plan::board::Board;
+use crate::plan::child::What;
+use crate::plan::job::Job;
+use crate::plan::outcome::{self, End};
+use crate::plan::runner::{Runner, fields};
+use crate::plan::{PlanError, gates};
 use crate::store::Store;
 
 /// What an agent is told about the trouble, in the folder of the phase.
@@ -31,14 +32,14 @@ const LOOK_MS: u64 = 60_000;
 
 /// What git says about a conflict.
 #[derive(Debug)]
-pub(super) struct Conflict<'a> {
-    pub(super) files: &'a [String],
-    pub(super) words: &'a str,
+pub(in crate::plan) struct Conflict<'a> {
+    pub(in crate::plan) files: &'a [String],
+    pub(in crate::plan) words: &'a str,
 }
 
 impl Conflict<'_> {
     /// In words.
-    pub(super) fn told(&self) -> String {
+    pub(in crate::plan) fn told(&self) -> String {
         if self.files.is_empty() {
             return String::new();
         }
@@ -53,15 +54,15 @@ impl Conflict<'_> {
 }
 
 /// Writes down what an agent will be told.
-pub(super) fn note(dir: &Path, text: &str, redactor: &Redactor) -> io::Result<()> {
+pub(in crate::plan) fn note(dir: &Path, text: &str, redactor: &Redactor) -> io::Result<()> {
     std::fs::create_dir_all(dir)?;
     crate::checkpoint::write_whole(&dir.join(NAME), redactor.text(text).text.as_bytes())
 }
 
 impl Runner {
     /// The gates of a phase together with those of the phases that came in since it began.
-    pub(super) fn check_job(&self, id: &str) -> Result<Job, PlanError> {
-        let board = super::board::Board::new(&self.plan, self.kept.state(), self.set.force);
+    pub(in crate::plan) fn check_job(&self, id: &str) -> Result<Job, PlanError> {
+        let board = Board::new(&self.plan, self.kept.state(), self.set.force);
         let state = self.kept.state();
         let accepted = state.phase(id).is_some_and(|known| known.accepted);
         let mut names: Vec<String> = if accepted { Vec::new() } else { vec![id.to_owned()] };
@@ -86,7 +87,12 @@ impl Runner {
     }
 
     /// An agent is to bring it together.
-    pub(super) fn mend(&mut self, id: &str, what: &str, red: &[&GateResult]) -> Result<(), PlanError> {
+    pub(in crate::plan) fn mend(
+        &mut self,
+        id: &str,
+        what: &str,
+        red: &[&GateResult],
+    ) -> Result<(), PlanError> {
         let failed = |source| PlanError::System { what: "what fails could not be written down", source };
         if !red.is_empty() {
             note(&self.kept.phase_dir(id), &failing(red), &self.set.redactor).map_err(failed)?;
@@ -100,7 +106,7 @@ impl Runner {
     }
 
     /// Starts the run that mends, or takes it up.
-    pub(super) fn begin_mending(&mut self, id: &str) -> Result<(), PlanError> {
+    pub(in crate::plan) fn begin_mending(&mut self, id: &str) -> Result<(), PlanError> {
         let run = self.work(id).and_then(|work| work.mend.clone()).unwrap_or_default();
         if outcome::look(&self.store_of(id), &run)?.is_some() {
             return self.go_on(id, &run);
@@ -138,7 +144,7 @@ impl Runner {
     }
 
     /// The run that mends has ended.
-    pub(super) fn mended(&mut self, id: &str, exit: Option<i32>) -> Result<(), PlanError> {
+    pub(in crate::plan) fn mended(&mut self, id: &str, exit: Option<i32>) -> Result<(), PlanError> {
         let run = self.work(id).and_then(|work| work.mend.clone()).unwrap_or_default();
         let facts = outcome::look(&self.store_of(id), &run)?;
         let settled = outcome::settle(exit, facts.as_ref());
@@ -179,14 +185,14 @@ impl Runner {
     }
 
     /// A person must finish it: what to do, in commands.
-    pub(super) fn stuck(&mut self, id: &str, why: &str, marked: &[String]) -> Result<(), PlanError> {
+    pub(in crate::plan) fn stuck(&mut self, id: &str, why: &str, marked: &[String]) -> Result<(), PlanError> {
         let tree = self.tree(id);
         let commands = merge::by_hand(&tree, marked, &self.kept.state().id, &tree.path);
         self.needs_hands(id, why, &commands)
     }
 
     /// Changes that nobody committed are where the phase's work should go.
-    pub(super) fn in_the_way(&mut self, id: &str, why: &str) -> Result<(), PlanError> {
+    pub(in crate::plan) fn in_the_way(&mut self, id: &str, why: &str) -> Result<(), PlanError> {
         let plan = self.kept.state().id.clone();
         let main = gates::quoted(&self.set.store.root().display().to_string());
         let commands = [

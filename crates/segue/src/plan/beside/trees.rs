@@ -17,7 +17,7 @@ const WHOLE: &str = "whole";
 
 /// Why a work tree could not be made, merged or given up.
 #[derive(Debug, Error)]
-pub(super) enum TreeError {
+pub(in crate::plan) enum TreeError {
     /// git would not.
     #[error(transparent)]
     Git(#[from] GitError),
@@ -28,15 +28,15 @@ pub(super) enum TreeError {
 
 /// The work tree of one phase.
 #[derive(Debug, Clone)]
-pub(super) struct Tree {
+pub(in crate::plan) struct Tree {
     /// The plan's own work tree.
-    pub(super) main: PathBuf,
+    pub(in crate::plan) main: PathBuf,
     /// The folder of the phase's.
-    pub(super) dir: PathBuf,
+    pub(in crate::plan) dir: PathBuf,
     /// The phase's.
-    pub(super) path: PathBuf,
+    pub(in crate::plan) path: PathBuf,
     /// The branch that is checked out in it.
-    pub(super) branch: String,
+    pub(in crate::plan) branch: String,
     plan: String,
     label: String,
     /// What segue itself writes into a work tree for people.
@@ -50,7 +50,7 @@ pub(crate) fn path(store: &Store, plan: &str, id: &str) -> PathBuf {
 
 impl Tree {
     /// The work tree of a phase of a plan.
-    pub(super) fn of(store: &Store, plan: &str, id: &str, left_out: &[String]) -> Self {
+    pub(in crate::plan) fn of(store: &Store, plan: &str, id: &str, left_out: &[String]) -> Self {
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' };
         let label: String = id.chars().take(60).map(plain).collect();
         let label = if label.is_empty() { "-".to_owned() } else { label };
@@ -69,23 +69,23 @@ impl Tree {
     }
 
     /// The folder in it that stands for another one in the plan's own work tree.
-    pub(super) fn folder(&self, in_main: &Path) -> PathBuf {
+    pub(in crate::plan) fn folder(&self, in_main: &Path) -> PathBuf {
         let below = in_main.strip_prefix(&self.main).unwrap_or(Path::new(""));
         self.path.join(below)
     }
 
     /// The repository, seen from it.
-    pub(super) fn repo(&self) -> Result<Repo, GitError> {
+    pub(in crate::plan) fn repo(&self) -> Result<Repo, GitError> {
         Ok(Repo::find(&self.path)?.leaving_out(self.left_out.clone()))
     }
 
     /// The repository, seen from the plan's own work tree.
-    pub(super) fn main_repo(&self) -> Result<Repo, GitError> {
+    pub(in crate::plan) fn main_repo(&self) -> Result<Repo, GitError> {
         Ok(Repo::find(&self.main)?.leaving_out(self.left_out.clone()))
     }
 
     /// Makes it, or makes it whole. One that an earlier try worked in is brought up to date where that takes nobody.
-    pub(super) fn make(&self, base: &str, phase: &Phase) -> Result<(), TreeError> {
+    pub(in crate::plan) fn make(&self, base: &str, phase: &Phase) -> Result<(), TreeError> {
         fs::create_dir_all(&self.dir)?;
         let was_whole = self.dir.join(WHOLE).exists();
         let is_there = self.path.join(".git").exists();
@@ -117,7 +117,7 @@ impl Tree {
     }
 
     /// Keeps what is in it under a reference.
-    pub(super) fn keep(&self, what: &str, words: &str) -> Result<(), TreeError> {
+    pub(in crate::plan) fn keep(&self, what: &str, words: &str) -> Result<(), TreeError> {
         if !self.path.exists() {
             return Ok(());
         }
@@ -130,7 +130,7 @@ impl Tree {
     }
 
     /// Keeps what is in the plan's own work tree under a reference.
-    pub(super) fn keep_main(&self, main: &Repo) -> Result<(), TreeError> {
+    pub(in crate::plan) fn keep_main(&self, main: &Repo) -> Result<(), TreeError> {
         let label = format!("{}-main", self.label);
         let message =
             format!("segue: the work tree of {} before phase {} came into it", self.plan, self.label);
@@ -139,7 +139,7 @@ impl Tree {
     }
 
     /// Gives it up. What would be lost with it is put aside; what cannot be put aside keeps it.
-    pub(super) fn give_up(&self) -> Result<(), TreeError> {
+    pub(in crate::plan) fn give_up(&self) -> Result<(), TreeError> {
         if self.path.exists() {
             let tree = self.repo()?;
             tree.wait_for_others();
@@ -171,7 +171,7 @@ impl Tree {
     }
 
     /// Brings files along that the plan names and git does not take.
-    pub(super) fn bring_along(&self, phase: &Phase) -> Result<(), TreeError> {
+    pub(in crate::plan) fn bring_along(&self, phase: &Phase) -> Result<(), TreeError> {
         let tasks = phase.tasks.iter().flat_map(|task| task.files.iter().chain(&task.read));
         let named = phase.notes_in.iter().chain(&phase.notes_out).chain(&phase.files).chain(tasks);
         let named: Vec<String> = named.filter(|path| self.main.join(path).is_file()).cloned().collect();
@@ -185,7 +185,7 @@ impl Tree {
 
     /// Files that the plan names and git does not take: they come into the plan's own work tree with the rest. What was
     /// there in their place is put aside.
-    pub(super) fn bring_back(&self, phase: &Phase) -> Result<(), TreeError> {
+    pub(in crate::plan) fn bring_back(&self, phase: &Phase) -> Result<(), TreeError> {
         if !self.path.exists() {
             return Ok(());
         }
@@ -208,7 +208,7 @@ impl Tree {
 }
 
 /// Dies as `kill -9` would have it, where a test says so.
-pub(super) fn die_at(point: &str) {
+pub(in crate::plan) fn die_at(point: &str) {
     if std::env::var("SEGUE_CRASH_AT").is_ok_and(|at| at == point) {
         crate::driver::die();
     }

@@ -6,35 +6,36 @@ use std::path::Path;
 
 use segue_plans::Phase;
 
-use super::state::Work;
+use super::Work;
 use super::trees::{Tree, TreeError, die_at};
 use crate::git::{GitError, Merged, Repo};
+use crate::plan::gates::quoted;
 
 /// A phase merged with the plan's branch, in no work tree yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Prepared {
+pub(in crate::plan) struct Prepared {
     /// The head of the plan's branch.
-    pub(super) onto: String,
+    pub(in crate::plan) onto: String,
     /// The phase's own head.
-    pub(super) own: String,
+    pub(in crate::plan) own: String,
     /// Both; the phase's own head when it holds the other one already.
-    pub(super) commit: String,
+    pub(in crate::plan) commit: String,
     /// Files in conflict.
-    pub(super) conflicts: Vec<String>,
+    pub(in crate::plan) conflicts: Vec<String>,
     /// What git says about them.
-    pub(super) words: String,
+    pub(in crate::plan) words: String,
 }
 
 impl Prepared {
     /// Whether there is anything that was not checked with the phase itself.
-    pub(super) fn is_new(&self) -> bool {
+    pub(in crate::plan) fn is_new(&self) -> bool {
         self.commit != self.own
     }
 }
 
 /// What came of bringing the branch forward.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Landing {
+pub(in crate::plan) enum Landing {
     /// It is there.
     There,
     /// Somebody else brought it forward: the phase must be merged again.
@@ -44,7 +45,7 @@ pub(super) enum Landing {
 }
 
 /// Merges a phase with the plan's branch as it is now.
-pub(super) fn prepare(tree: &Tree, message: &str) -> Result<Prepared, TreeError> {
+pub(in crate::plan) fn prepare(tree: &Tree, message: &str) -> Result<Prepared, TreeError> {
     let (repo, main) = (tree.repo()?, tree.main_repo()?);
     repo.wait_for_others();
     tree.keep("done", "before it was merged")?;
@@ -76,7 +77,7 @@ fn heads(repo: &Repo, main: &Repo) -> Result<(String, String), GitError> {
 }
 
 /// Brings what was merged into the work tree of the phase, to be checked or mended there.
-pub(super) fn spread(tree: &Tree, commit: &str, others: &[Phase]) -> Result<(), TreeError> {
+pub(in crate::plan) fn spread(tree: &Tree, commit: &str, others: &[Phase]) -> Result<(), TreeError> {
     let repo = tree.repo()?;
     repo.wait_for_others();
     repo.forward(commit)?;
@@ -86,7 +87,7 @@ pub(super) fn spread(tree: &Tree, commit: &str, others: &[Phase]) -> Result<(), 
 }
 
 /// What was mended, as one merge in place of all that led to it; the files that still hold markers when it is not.
-pub(super) fn settle(
+pub(in crate::plan) fn settle(
     tree: &Tree,
     work: &Work,
     message: &str,
@@ -107,7 +108,7 @@ pub(super) fn settle(
 }
 
 /// Brings the plan's branch forward.
-pub(super) fn land(tree: &Tree, commit: &str) -> Result<Landing, TreeError> {
+pub(in crate::plan) fn land(tree: &Tree, commit: &str) -> Result<Landing, TreeError> {
     let main = tree.main_repo()?;
     main.wait_for_others();
     let head = main.head().unwrap_or_default();
@@ -133,22 +134,22 @@ pub(super) fn land(tree: &Tree, commit: &str) -> Result<Landing, TreeError> {
 }
 
 /// The words of a merge.
-pub(super) fn message(id: &str, title: &str, plan: &str) -> String {
+pub(in crate::plan) fn message(id: &str, title: &str, plan: &str) -> String {
     let title = if title.is_empty() { String::new() } else { format!(": {title}") };
     format!("Merge phase {id}{title}\n\nPlan: {plan}\n")
 }
 
 /// The commands by which a person finishes what no agent could.
-pub(super) fn by_hand(tree: &Tree, marked: &[String], plan: &str, shown: &Path) -> Vec<String> {
-    let mut lines = vec![format!("cd {}", super::gates::quoted(&shown.display().to_string()))];
+pub(in crate::plan) fn by_hand(tree: &Tree, marked: &[String], plan: &str, shown: &Path) -> Vec<String> {
+    let mut lines = vec![format!("cd {}", quoted(&shown.display().to_string()))];
     if marked.is_empty() {
         lines.push("# mend what the gates say".to_owned());
     } else {
-        let files: Vec<String> = marked.iter().map(|path| super::gates::quoted(path)).collect();
+        let files: Vec<String> = marked.iter().map(|path| quoted(path)).collect();
         lines.push(format!("# take the markers <<<<<<< and >>>>>>> out of: {}", files.join(" ")));
     }
     lines.push("git add --all && git commit -m 'Mend the merge'".to_owned());
-    lines.push(format!("cd {}", super::gates::quoted(&tree.main.display().to_string())));
+    lines.push(format!("cd {}", quoted(&tree.main.display().to_string())));
     lines.push(format!("segue resume {plan}"));
     lines
 }

@@ -7,18 +7,18 @@ use segue_plans::Phase;
 
 /// What a phase claims.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Claim {
+pub(in crate::plan) struct Claim {
     /// Paths, folders or patterns, from the top of the work tree.
-    pub(super) paths: Vec<String>,
+    pub(in crate::plan) paths: Vec<String>,
     /// Everything.
-    pub(super) alone: bool,
+    pub(in crate::plan) alone: bool,
     /// The phase that it is a part of.
-    pub(super) whole: Option<String>,
+    pub(in crate::plan) whole: Option<String>,
 }
 
 impl Claim {
     /// The claim of a phase.
-    pub(super) fn of(phase: &Phase, whole: Option<&str>) -> Self {
+    pub(in crate::plan) fn of(phase: &Phase, whole: Option<&str>) -> Self {
         let mut paths: Vec<String> =
             phase.files.iter().chain(&phase.notes_out).map(|path| plain(path)).collect();
         let by_task = phase.tasks.iter().flat_map(|task| &task.files);
@@ -33,7 +33,7 @@ impl Claim {
     }
 
     /// Whether two phases must not be at work at the same time.
-    pub(super) fn excludes(&self, other: &Self) -> bool {
+    pub(in crate::plan) fn excludes(&self, other: &Self) -> bool {
         let family = self.whole.is_some() && self.whole == other.whole;
         if !family && (self.alone || other.alone) {
             return true;

@@ -1,21 +1,32 @@
 //! Phases side by side: the work tree each is given, what they claim, and what is heard from them.
 
+mod claims;
+mod landing;
+mod mend;
+mod merge;
+mod trees;
+mod work;
+
 use segue_plans::ids::same;
 use segue_plans::{Phase, Status};
 
-use super::PlanError;
 use serde_json::Value;
 
+pub(in crate::plan) use claims::Claim;
+pub(in crate::plan) use landing::Stepped;
+pub(crate) use trees::path as tree_path;
+pub(crate) use work::{Stage, Work};
+
+use super::PlanError;
 use super::child;
-use super::claims::Claim;
 use super::runner::Runner;
-use super::state::{PhaseState, Stage, Trouble, Work};
-use super::trees::TreeError;
+use super::state::{PhaseState, Trouble};
 use crate::store::Store;
+use trees::TreeError;
 
 impl Runner {
     /// What is claimed by phases that are begun and not over.
-    pub(super) fn taken(&self) -> Vec<Claim> {
+    pub(in crate::plan) fn taken(&self) -> Vec<Claim> {
         let state = self.kept.state();
         let holds = |known: &PhaseState| known.status == Status::InProgress;
         let begun = state.phases.iter().filter(|(_, known)| holds(known));
@@ -29,7 +40,7 @@ impl Runner {
     }
 
     /// The work tree that a phase is to be given: the one that it had, or a new one; none where phases run one by one.
-    pub(super) fn new_work(&self, phase: &Phase) -> Result<Option<Work>, PlanError> {
+    pub(in crate::plan) fn new_work(&self, phase: &Phase) -> Result<Option<Work>, PlanError> {
         if !self.beside(&phase.id) {
             return Ok(None);
         }
@@ -55,7 +66,7 @@ impl Runner {
     }
 
     /// Makes the work tree of a phase, if it is to have one; whether the phase can begin.
-    pub(super) fn make_tree(&mut self, phase: &Phase) -> Result<bool, PlanError> {
+    pub(in crate::plan) fn make_tree(&mut self, phase: &Phase) -> Result<bool, PlanError> {
         let Some(work) = self.work(&phase.id).cloned() else { return Ok(true) };
         match self.tree(&phase.id).make(&work.base, phase) {
             Ok(()) => {
@@ -73,7 +84,7 @@ impl Runner {
     }
 
     /// The store that a phase's run is seen from.
-    pub(super) fn store_of(&self, id: &str) -> Store {
+    pub(in crate::plan) fn store_of(&self, id: &str) -> Store {
         match self.work(id) {
             Some(_) => Store::at(self.tree(id).path),
             None => self.set.store.clone(),
@@ -81,7 +92,7 @@ impl Runner {
     }
 
     /// Goes on where the merging of a phase was cut off.
-    pub(super) fn go_on_merging(&mut self, id: &str, stage: Stage) -> Result<(), PlanError> {
+    pub(in crate::plan) fn go_on_merging(&mut self, id: &str, stage: Stage) -> Result<(), PlanError> {
         if stage == Stage::Split {
             return Ok(());
         }
@@ -95,7 +106,7 @@ impl Runner {
     }
 
     /// What a phase wrote.
-    pub(super) fn heard(&mut self, id: &str, line: &[u8]) -> Result<(), PlanError> {
+    pub(in crate::plan) fn heard(&mut self, id: &str, line: &[u8]) -> Result<(), PlanError> {
         if self.set.json {
             child::pass_on(line);
         }
@@ -112,10 +123,10 @@ impl Runner {
     }
 
     /// Shows where a phase stands.
-    pub(super) fn show_standing(&mut self, _id: &str) {}
+    pub(in crate::plan) fn show_standing(&mut self, _id: &str) {}
 
     /// The whole phase, when this is the last of its parts: what the whole is held to must hold then.
-    pub(super) fn whole_when_last(&self, id: &str) -> Option<Phase> {
+    pub(in crate::plan) fn whole_when_last(&self, id: &str) -> Option<Phase> {
         let state = self.kept.state();
         let whole = state.whole_of(id)?;
         let parts = &state.phase(whole)?.parts;
@@ -125,7 +136,7 @@ impl Runner {
     }
 
     /// A phase is not done: what follows for the others.
-    pub(super) fn trouble(&mut self, code: u8, halt: bool) {
+    pub(in crate::plan) fn trouble(&mut self, code: u8, halt: bool) {
         self.exit = if self.exit == 0 { code } else { self.exit };
         match self.kept.state().options.trouble {
             Trouble::FailFast => self.interrupt(),
@@ -135,7 +146,7 @@ impl Runner {
     }
 
     /// What a phase that failed has in its work tree stays there, and is under a reference too.
-    pub(super) fn keep_failed(&mut self, id: &str) -> Result<(), PlanError> {
+    pub(in crate::plan) fn keep_failed(&mut self, id: &str) -> Result<(), PlanError> {
         if self.work(id).is_some()
             && let Err(error) = self.tree(id).keep("failed", "as it was when it failed")
         {
@@ -145,7 +156,7 @@ impl Runner {
     }
 
     /// What a phase left before it was split is what its parts begin with.
-    pub(super) fn leave_to_parts(&mut self, id: &str) -> Result<(), PlanError> {
+    pub(in crate::plan) fn leave_to_parts(&mut self, id: &str) -> Result<(), PlanError> {
         if self.work(id).is_none() {
             return Ok(());
         }

@@ -1,0 +1,173 @@
+//! What can be typed: the commands here, what each takes beside it.
+
+mod others;
+mod plan;
+mod resume;
+mod run;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+pub(super) use others::{Bridge, Config, Demo, Hook, Rehearse, Show};
+pub(super) use plan::{BesideFlags, PlanFlags, ResultFlags};
+pub(super) use resume::Resume;
+pub(super) use run::{Loop, Phase, Run};
+
+/// Keeps coding agents working past their context window.
+#[derive(Debug, Parser)]
+#[command(name = "segue", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(after_help = "Try `segue demo`: it needs no key, no network and no agent.\n\
+Exit codes: 0 verified or claimed, 1 failed, 2 usage, 3 needs a person, 4 stopped by a limit, \
+75 not waiting for a provider, 130 interrupted.")]
+pub(super) struct Args {
+    /// JSON instead of words, one object a line
+    #[arg(long, global = true)]
+    pub(super) json: bool,
+    /// Work in this folder instead of the current one
+    #[arg(short = 'C', long, global = true, value_name = "DIR")]
+    pub(super) dir: Option<PathBuf>,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Run a task or a plan until its gates are green, over as many sessions as it takes
+    Run(Box<Run>),
+    /// Work on a prompt until its gates are green and the agent says that it is done, round after round
+    Loop(Box<Loop>),
+    /// Take up a run or a plan that was stopped or whose process died
+    Resume(Resume),
+    /// Where the latest run stands, and how full its window is
+    Status {
+        /// A run, by id or the beginning of it
+        run: Option<String>,
+        /// Every run of this work tree
+        #[arg(long)]
+        all: bool,
+    },
+    /// What happened, event by event
+    Log {
+        /// A run, by id or the beginning of it
+        run: Option<String>,
+        /// Go on as more happens
+        #[arg(short, long)]
+        follow: bool,
+    },
+    /// A run's checkpoints, gates and agent output
+    Show(Show),
+    /// Stop the run that works here, with a checkpoint
+    Stop {
+        /// The run that is meant, by id or the beginning of it; nothing is stopped when another one works here
+        run: Option<String>,
+        /// At once, without a checkpoint
+        #[arg(long)]
+        now: bool,
+    },
+    /// The stored checkpoints: list, show, compare, check, make, take elsewhere, clear up
+    Checkpoint {
+        #[command(subcommand)]
+        verb: super::checkpoint::Verb,
+    },
+    /// The work as it was at every snapshot: list, show, bring back, clear up
+    #[command(
+        after_help = "Nothing here changes your index, your branch or your files. docs/work.md says more."
+    )]
+    Work {
+        #[command(subcommand)]
+        verb: super::work::Verb,
+    },
+    /// Plans: check them, draw them, estimate what they cost, see how far they are
+    Plan {
+        #[command(subcommand)]
+        verb: super::plan::Verb,
+    },
+    /// Drive the machine from the journal again and compare every decision
+    Replay {
+        /// A run, by id or the beginning of it
+        run: Option<String>,
+        /// Show what this policy would have decided instead: auto, seamless, observe, loop, staged, phased or native
+        #[arg(long, value_name = "NAME")]
+        policy: Option<String>,
+        /// With its threshold here, in percent of the ceiling
+        #[arg(long, value_name = "PERCENT", requires = "policy")]
+        context_threshold: Option<f64>,
+    },
+    /// The agents that segue knows, and which of them are here
+    Agents {
+        /// The windows that segue knows by the model's name, and since when
+        #[arg(long)]
+        windows: bool,
+    },
+    /// What was spent today and in the latest run, and what is left
+    Budget {
+        /// A run, by id or the beginning of it
+        run: Option<String>,
+        /// The prices that segue knows by the model's name, and since when
+        #[arg(long)]
+        prices: bool,
+    },
+    /// Look for what would go wrong
+    Doctor,
+    /// Look at the configuration
+    Config {
+        #[command(subcommand)]
+        what: Config,
+    },
+    /// See a task go over four windows, with a scripted agent in a throw-away repository
+    Demo(Demo),
+    /// Try your set-up: your real agent and configuration against a scripted model, without a token spent
+    Rehearse(Box<Rehearse>),
+    /// From inside a run: leave a note that reaches the next checkpoint
+    Progress {
+        /// What was done
+        #[arg(required = true, trailing_var_arg = true)]
+        text: Vec<String>,
+    },
+    /// From inside a run: say that everything is done
+    Done {
+        /// What was done
+        #[arg(trailing_var_arg = true)]
+        text: Vec<String>,
+    },
+    /// What agents' own hooks call
+    #[command(hide = true)]
+    Hook {
+        #[command(subcommand)]
+        which: Hook,
+    },
+    /// What segue puts between itself and an agent that is a server
+    #[command(hide = true)]
+    Bridge {
+        #[command(subcommand)]
+        which: Bridge,
+    },
+    /// The run of one phase, for the process of its plan
+    #[command(hide = true)]
+    Phase(Box<Phase>),
+    /// Whether what a command says is as expected
+    #[command(hide = true)]
+    Judge {
+        /// What is expected of it
+        #[arg(long)]
+        expect: String,
+        /// The command
+        command: String,
+    },
+    /// The model server of rehearsals and the tests
+    #[command(hide = true)]
+    ScriptedModel {
+        /// Its script, as JSON
+        #[arg(long)]
+        script: PathBuf,
+    },
+    /// The agent of the demo and the tests
+    #[command(hide = true)]
+    ScriptedAgent {
+        /// Its script, as JSON
+        #[arg(long)]
+        script: PathBuf,
+    },
+}

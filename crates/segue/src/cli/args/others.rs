@@ -1,0 +1,133 @@
+//! What the smaller commands take.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Subcommand};
+
+/// `segue hook …`
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum Hook {
+    /// A tool has ended
+    AfterTool,
+    /// The agent is about to call its model
+    BeforeModel,
+    /// The agent is about to compact its context and must not
+    BeforeCompaction,
+    /// The agent is about to compact its context: keep what it forgets
+    Archive,
+}
+
+/// `segue bridge …`
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum Bridge {
+    /// `opencode serve`
+    Opencode {
+        /// The program and its arguments
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        command: Vec<String>,
+    },
+}
+
+/// `segue config …`
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum Config {
+    /// Say what is wrong with the configuration, if anything
+    Check,
+    /// Every value in force, and where it comes from
+    Show,
+    /// Every key there is: what it means, what it takes, and its environment variables
+    Keys,
+}
+
+/// `segue show …`
+#[derive(Debug, ClapArgs)]
+pub(in crate::cli) struct Show {
+    /// A run, by id or the beginning of it
+    pub(in crate::cli) run: Option<String>,
+    /// A checkpoint, by id
+    #[arg(long, value_name = "ID")]
+    pub(in crate::cli) checkpoint: Option<String>,
+    /// What the gates said last
+    #[arg(long)]
+    pub(in crate::cli) gates: bool,
+    /// What the agent wrote, of the last session or of this one
+    #[arg(long, value_name = "SESSION", num_args = 0..=1, default_missing_value = "0")]
+    pub(in crate::cli) output: Option<u32>,
+}
+
+/// `segue demo …`
+#[derive(Debug, ClapArgs)]
+pub(in crate::cli) struct Demo {
+    /// The policy to show: auto, seamless, observe, loop, staged, phased or native
+    #[arg(long, default_value = "auto")]
+    pub(in crate::cli) policy: String,
+    /// The same job without segue: it overflows and fails
+    #[arg(long)]
+    pub(in crate::cli) bare: bool,
+    /// Without pauses for the eye
+    #[arg(long)]
+    pub(in crate::cli) fast: bool,
+    /// Make the repository here instead of in a temporary folder
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) keep: Option<PathBuf>,
+}
+
+/// `segue rehearse …`
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "The agent's own program and your segue.toml are used as they are; only the model is a stand-in \
+on this machine.\nExit codes: 0 the set-up works, 1 it does not, 2 usage, 130 interrupted. docs/rehearse.md says more."
+)]
+pub(in crate::cli) struct Rehearse {
+    /// The agent; the configured one when left out, `scripted` for a stand-in that needs no CLI
+    #[arg(long, value_name = "NAME[,NAME]")]
+    pub(in crate::cli) agent: Option<String>,
+    /// The window of the scripted model, 60k when left out; of the simulated one, 200k
+    #[arg(long, value_name = "TOKENS")]
+    pub(in crate::cli) window: Option<String>,
+    /// When to hand over, instead of your policy: auto, seamless, observe, loop, staged, phased or native; several
+    /// with --simulate
+    #[arg(long, value_name = "NAME")]
+    pub(in crate::cli) policy: Option<String>,
+    /// What goes wrong: 429, 429-no-reset, 529, 401, 500, quota, cut, stall, hang or overflow
+    #[arg(long, value_name = "NAME")]
+    pub(in crate::cli) fault: Option<String>,
+    /// When it goes wrong: start, middle or checkpoint
+    #[arg(long, value_name = "WHEN", default_value = "middle", requires = "fault")]
+    pub(in crate::cli) when: String,
+    /// How often it goes wrong, or `always`: until the run has stopped; then the run is resumed without it
+    #[arg(long, value_name = "N|always", requires = "fault")]
+    pub(in crate::cli) times: Option<String>,
+    /// How many steps the job has; together they fill one window
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(in crate::cli) steps: u32,
+    /// What the agent may do without asking, instead of your setting: deny, bypass, or allow=execute,edit
+    #[arg(long, value_name = "WHAT")]
+    pub(in crate::cli) permissions: Option<String>,
+    /// Keep the repository of the rehearsal; it is also kept when something is wrong
+    #[arg(long)]
+    pub(in crate::cli) keep: bool,
+    #[command(flatten)]
+    pub(in crate::cli) simulate: Simulate,
+}
+
+/// `segue rehearse --simulate …`
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Simulation")]
+pub(in crate::cli) struct Simulate {
+    /// Compare the policies in thousands of simulated runs instead; no agent is started
+    #[arg(long, conflicts_with_all = ["agent", "fault", "permissions", "keep"])]
+    pub(in crate::cli) simulate: bool,
+    /// How many runs of each policy
+    #[arg(long, value_name = "N", default_value_t = 1_000, requires = "simulate")]
+    pub(in crate::cli) runs: u64,
+    /// Only agents that cannot be stopped between a tool's result and the next call
+    #[arg(long, requires = "simulate")]
+    pub(in crate::cli) no_brake: bool,
+    /// How windows grow: claude, codex, or recordings (segue's own, of a scripted model)
+    #[arg(long, value_name = "NAME", default_value = "claude", requires = "simulate")]
+    pub(in crate::cli) growth: String,
+    /// Where the draws begin; the same seed gives the same table
+    #[arg(long, value_name = "N", default_value_t = 2_026, requires = "simulate")]
+    pub(in crate::cli) seed: u64,
+}

@@ -1,0 +1,78 @@
+//! What plans take, and where results go.
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+
+use crate::plan::{Options, Splitting, Trouble};
+
+/// The flags that say how a plan is run.
+#[derive(Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Plans")]
+pub(in crate::cli) struct PlanFlags {
+    /// Only this phase of the plan
+    #[arg(long, value_name = "ID")]
+    pub(in crate::cli) phase: Option<String>,
+    /// Go on with the plan where it stopped
+    #[arg(long, conflicts_with = "restart")]
+    pub(in crate::cli) resume: bool,
+    /// Begin the plan again
+    #[arg(long)]
+    pub(in crate::cli) restart: bool,
+    /// Run phases again that are completed
+    #[arg(long)]
+    pub(in crate::cli) force: bool,
+    /// One more round over each phase after its gates are green
+    #[arg(long)]
+    pub(in crate::cli) quality: bool,
+    /// What to do about a phase that is too large; auto under the policy observe, else propose
+    #[arg(long, value_name = "HOW")]
+    pub(in crate::cli) split: Option<Splitting>,
+    #[command(flatten)]
+    pub(in crate::cli) beside: BesideFlags,
+}
+
+/// The flags for phases side by side.
+#[derive(Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Plans")]
+pub(in crate::cli) struct BesideFlags {
+    /// How many phases are at work at a time, each in a git work tree of its own, merged in the order of the plan
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(in crate::cli) parallel: Option<u16>,
+    /// When a phase fails, go on with everything that does not need it
+    #[arg(long, conflicts_with = "fail_fast")]
+    pub(in crate::cli) keep_going: bool,
+    /// When a phase fails, stop the others too; else they go on to their end and nothing new begins
+    #[arg(long)]
+    pub(in crate::cli) fail_fast: bool,
+}
+
+impl BesideFlags {
+    /// Whether anything was said.
+    pub(in crate::cli) fn any(&self) -> bool {
+        self.parallel.is_some() || self.keep_going || self.fail_fast
+    }
+
+    /// Puts what was said into what is known.
+    pub(in crate::cli) fn put(&self, options: &mut Options) {
+        options.parallel = self.parallel.map(usize::from).or(options.parallel);
+        if self.keep_going {
+            options.trouble = Trouble::KeepGoing;
+        }
+        if self.fail_fast {
+            options.trouble = Trouble::FailFast;
+        }
+    }
+}
+
+/// Where the results of gates go beside the screen.
+#[derive(Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Results")]
+pub(in crate::cli) struct ResultFlags {
+    /// Write the results of gates and criteria as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) junit: Option<PathBuf>,
+    /// Add the results of gates and criteria to this Markdown file; GITHUB_STEP_SUMMARY when that is set
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) step_summary: Option<PathBuf>,
+}

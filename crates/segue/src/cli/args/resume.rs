@@ -1,0 +1,78 @@
+//! What a run or a plan that is taken up can be given.
+
+use clap::Args as ClapArgs;
+
+use super::{BesideFlags, ResultFlags};
+use crate::plan::Splitting;
+
+/// `segue resume …`
+#[derive(Debug, Default, ClapArgs)]
+pub(in crate::cli) struct Resume {
+    /// A run or a plan, by id or the beginning of it; the latest that can go on when left out
+    pub(in crate::cli) run: Option<String>,
+    /// Go on in the old conversation, where the agent can; else in a fresh one
+    #[arg(long)]
+    pub(in crate::cli) same_session: bool,
+    /// Go on from this checkpoint instead of the last: an id, its name in the run (c36), or a file
+    #[arg(long, value_name = "CHECKPOINT", conflicts_with = "same_session")]
+    pub(in crate::cli) at: Option<String>,
+    /// Other agents than before
+    #[arg(long, value_name = "NAME[,NAME]")]
+    pub(in crate::cli) agent: Option<String>,
+    /// A new deadline, counted from the start of the run
+    #[arg(long, value_name = "TIME")]
+    pub(in crate::cli) deadline: Option<String>,
+    /// A new limit of restarts
+    #[arg(long, value_name = "N")]
+    pub(in crate::cli) max_restarts: Option<String>,
+    /// A new limit of money
+    #[arg(long, value_name = "DOLLARS")]
+    pub(in crate::cli) max_cost: Option<String>,
+    /// A new limit of tokens
+    #[arg(long, value_name = "TOKENS")]
+    pub(in crate::cli) max_tokens: Option<String>,
+    /// A new limit of sessions
+    #[arg(long, value_name = "N")]
+    pub(in crate::cli) max_sessions: Option<String>,
+    /// Run although a cost limit cannot be enforced, because the model's price is not known
+    #[arg(long)]
+    pub(in crate::cli) allow_unknown_cost: bool,
+    /// What agents may do without asking: deny, bypass, or allow=execute,edit
+    #[arg(long, value_name = "WHAT")]
+    pub(in crate::cli) permissions: Option<String>,
+    /// Try at once what the run was waiting for
+    #[arg(long, conflicts_with = "no_wait")]
+    pub(in crate::cli) now: bool,
+    /// Do not wait for a provider that is limited or overloaded: stop, resumable, with exit 75
+    #[arg(long)]
+    pub(in crate::cli) no_wait: bool,
+    /// Of a plan: what to do about a phase that is too large
+    #[arg(long, value_name = "HOW")]
+    pub(in crate::cli) split: Option<Splitting>,
+    #[command(flatten)]
+    pub(in crate::cli) beside: BesideFlags,
+    #[command(flatten)]
+    pub(in crate::cli) results: ResultFlags,
+}
+
+impl Resume {
+    /// The flags that runs of a plan are taken up with.
+    pub(in crate::cli) fn words(&self) -> Vec<String> {
+        let pairs = [
+            ("--agent", &self.agent),
+            ("--deadline", &self.deadline),
+            ("--max-restarts", &self.max_restarts),
+            ("--max-cost", &self.max_cost),
+            ("--max-tokens", &self.max_tokens),
+            ("--max-sessions", &self.max_sessions),
+            ("--permissions", &self.permissions),
+        ];
+        let given = pairs.into_iter().filter_map(|(flag, value)| Some(format!("{flag}={}", value.as_ref()?)));
+        let switches = [
+            ("--now", self.now),
+            ("--no-wait", self.no_wait),
+            ("--allow-unknown-cost", self.allow_unknown_cost),
+        ];
+        given.chain(switches.into_iter().filter(|(_, on)| *on).map(|(flag, _)| flag.to_owned())).collect()
+    }
+}

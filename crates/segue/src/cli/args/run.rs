@@ -1,0 +1,213 @@
+//! What tasks, loops and phases take.
+
+use clap::Args as ClapArgs;
+
+use super::{PlanFlags, ResultFlags, Resume};
+use crate::config::Flags;
+
+/// `segue run …`
+#[derive(Debug, ClapArgs)]
+pub(in crate::cli) struct Run {
+    /// The task in words, a file that holds it (PROMPT.md), a plan (PLAN.md, a folder of them), or - for standard input
+    #[arg(value_name = "TASK|FILE", required_unless_present = "from_checkpoint")]
+    pub(in crate::cli) task: Option<String>,
+    /// Go on from this checkpoint in a new run: a file, exported or stored, or an id; the task is its own unless given
+    #[arg(long, value_name = "FILE|ID")]
+    pub(in crate::cli) from_checkpoint: Option<String>,
+    #[command(flatten)]
+    pub(in crate::cli) settings: RunFlags,
+    #[command(flatten)]
+    pub(in crate::cli) plan: PlanFlags,
+    #[command(flatten)]
+    pub(in crate::cli) results: ResultFlags,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub(in crate::cli) dry_run: bool,
+}
+
+/// `segue loop …`
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "The same as `segue run --policy loop`, but the agent must also say the completion word: gates that are \
+green without it, and the word while gates are red, both lead to another round."
+)]
+pub(in crate::cli) struct Loop {
+    /// The prompt: a file, words, or - for standard input
+    #[arg(value_name = "PROMPT")]
+    pub(in crate::cli) prompt: String,
+    /// How many rounds there may be, over all sessions
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(in crate::cli) max_iterations: u32,
+    /// What the agent says when everything is done
+    #[arg(long, value_name = "WORD", default_value = "LOOP_COMPLETE")]
+    pub(in crate::cli) completion_word: String,
+    #[command(flatten)]
+    pub(in crate::cli) settings: RunFlags,
+    #[command(flatten)]
+    pub(in crate::cli) results: ResultFlags,
+}
+
+/// `segue phase …`
+#[derive(Debug, ClapArgs)]
+pub(in crate::cli) struct Phase {
+    /// A run to be taken up; else the job is read from standard input
+    #[arg(long, value_name = "RUN")]
+    pub(in crate::cli) take_up: Option<String>,
+    /// Only the gates of the job, in the work tree as it is
+    #[arg(long, conflicts_with = "take_up")]
+    pub(in crate::cli) check: bool,
+    #[command(flatten)]
+    pub(in crate::cli) settings: RunFlags,
+}
+
+/// The flags that say how a task is run.
+#[derive(Debug, Default, ClapArgs)]
+pub(in crate::cli) struct RunFlags {
+    /// Agents in order of preference
+    #[arg(long, value_name = "NAME[,NAME]")]
+    agent: Option<String>,
+    /// Who the run works as: a role of the configuration, with its agents, checkpoint sections and files
+    #[arg(long, value_name = "NAME")]
+    role: Option<String>,
+    /// The model of the first agent
+    #[arg(long)]
+    model: Option<String>,
+    /// When to hand over: auto, seamless, observe, loop, staged, phased or native
+    #[arg(long)]
+    policy: Option<String>,
+    /// Replace the session at this percentage of its ceiling; 100 or more never does
+    #[arg(long, value_name = "PERCENT")]
+    context_threshold: Option<String>,
+    /// Replace the session after this many tool calls
+    #[arg(long, value_name = "N")]
+    tool_call_threshold: Option<String>,
+    /// The window of the first agent, when it does not say so itself: 200k, 1M
+    #[arg(long, value_name = "TOKENS")]
+    window: Option<String>,
+    /// How often a full window may be answered with a fresh session
+    #[arg(long, value_name = "N")]
+    max_restarts: Option<String>,
+    /// Stop when this much money is spent
+    #[arg(long, value_name = "DOLLARS")]
+    max_cost: Option<String>,
+    /// Stop after this time, over all sessions: 90m, 8h
+    #[arg(long, value_name = "TIME")]
+    deadline: Option<String>,
+    /// How long there may be no sign of life of the agent: 10m
+    #[arg(long, value_name = "TIME")]
+    idle_timeout: Option<String>,
+    /// What agents may do without asking: deny, bypass, or allow=execute,edit
+    #[arg(long, value_name = "WHAT")]
+    permissions: Option<String>,
+    /// A command whose exit code decides whether the work is done; may be repeated
+    #[arg(long, value_name = "COMMAND")]
+    gate: Vec<String>,
+    /// A claim without a gate is not enough: exit 3
+    #[arg(long)]
+    require_verified: bool,
+    /// Save the work in a snapshot ref where the policy would commit on the branch
+    #[arg(long)]
+    no_auto_commit: bool,
+    /// Do without git
+    #[arg(long)]
+    no_git: bool,
+    /// Start although there are changes that are not committed
+    #[arg(long)]
+    allow_dirty: bool,
+    /// Do not wait for a provider that is limited or overloaded: stop, resumable, with exit 75
+    #[arg(long)]
+    no_wait: bool,
+    /// Stop when this many tokens were sent and received, over all sessions: 500k, 5M
+    #[arg(long, value_name = "TOKENS")]
+    max_tokens: Option<String>,
+    /// Start no more sessions than this
+    #[arg(long, value_name = "N")]
+    max_sessions: Option<String>,
+    /// Run although a cost limit cannot be enforced, because the model's price is not known
+    #[arg(long)]
+    allow_unknown_cost: bool,
+    /// Tell the agent nothing about its window
+    #[arg(long)]
+    no_tell: bool,
+}
+
+impl RunFlags {
+    /// The flags as a layer of the configuration.
+    pub(in crate::cli) fn flags(&self) -> Flags {
+        Flags {
+            agent: self.agent.clone(),
+            role: self.role.clone(),
+            model: self.model.clone(),
+            policy: self.policy.clone(),
+            context_threshold: self.context_threshold.clone(),
+            tool_call_threshold: self.tool_call_threshold.clone(),
+            window: self.window.clone(),
+            max_restarts: self.max_restarts.clone(),
+            max_cost: self.max_cost.clone(),
+            deadline: self.deadline.clone(),
+            idle_timeout: self.idle_timeout.clone(),
+            permissions: self.permissions.clone(),
+            gates: self.gate.clone(),
+            require_verified: self.require_verified,
+            no_auto_commit: self.no_auto_commit,
+            no_git: self.no_git,
+            allow_dirty: self.allow_dirty,
+            no_wait: self.no_wait,
+            max_tokens: self.max_tokens.clone(),
+            max_sessions: self.max_sessions.clone(),
+            allow_unknown_cost: self.allow_unknown_cost,
+            no_tell: self.no_tell,
+        }
+    }
+}
+
+impl RunFlags {
+    /// The flags as they would be typed again.
+    pub(in crate::cli) fn words(&self) -> Vec<String> {
+        let pairs = [
+            ("--agent", &self.agent),
+            ("--role", &self.role),
+            ("--model", &self.model),
+            ("--policy", &self.policy),
+            ("--context-threshold", &self.context_threshold),
+            ("--tool-call-threshold", &self.tool_call_threshold),
+            ("--window", &self.window),
+            ("--max-restarts", &self.max_restarts),
+            ("--max-cost", &self.max_cost),
+            ("--max-tokens", &self.max_tokens),
+            ("--max-sessions", &self.max_sessions),
+            ("--deadline", &self.deadline),
+            ("--idle-timeout", &self.idle_timeout),
+            ("--permissions", &self.permissions),
+        ];
+        let given = pairs.into_iter().filter_map(|(flag, value)| Some(format!("{flag}={}", value.as_ref()?)));
+        let switches = [
+            ("--require-verified", self.require_verified),
+            ("--no-auto-commit", self.no_auto_commit),
+            ("--no-git", self.no_git),
+            ("--allow-dirty", self.allow_dirty),
+            ("--no-wait", self.no_wait),
+            ("--no-tell", self.no_tell),
+            ("--allow-unknown-cost", self.allow_unknown_cost),
+        ];
+        let on = switches.into_iter().filter(|(_, on)| *on).map(|(flag, _)| flag.to_owned());
+        given.chain(self.gate.iter().map(|gate| format!("--gate={gate}"))).chain(on).collect()
+    }
+
+    /// What of them a run that is taken up can be given.
+    pub(in crate::cli) fn resume(&self, run: Option<String>) -> Resume {
+        Resume {
+            run,
+            agent: self.agent.clone(),
+            deadline: self.deadline.clone(),
+            max_restarts: self.max_restarts.clone(),
+            max_cost: self.max_cost.clone(),
+            max_tokens: self.max_tokens.clone(),
+            max_sessions: self.max_sessions.clone(),
+            allow_unknown_cost: self.allow_unknown_cost,
+            no_wait: self.no_wait,
+            permissions: self.permissions.clone(),
+            ..Resume::default()
+        }
+    }
+}
