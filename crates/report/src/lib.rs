@@ -24,7 +24,7 @@ pub use status::{
     schema as status_schema,
 };
 pub use stream::OuterStream;
-pub use terminal::{Output, Style, Terminal, plain, wrap};
+pub use terminal::{Output, Style, Terminal, columns, plain, wrap};
 pub use time::Time;
 
 #[cfg(test)]

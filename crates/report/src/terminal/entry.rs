@@ -1,48 +1,48 @@
-//! The lines that stay: which outer events a person gets to read, and in which words.
+//! The lines that stay of one run: which outer events a person gets to read, and what stands below them. The words
+//! are those of `sentence.rs`.
 
-use segue_machine::{
-    CheckpointBy, Choice, Depth, EndReason, HandoffKind, Limit, Millis, SessionReason, Verdict, View,
-};
+use segue_machine::{Choice, Considered, Verdict, View};
 
-use crate::fields::{
-    CheckpointTaken, GateFinished, GateTime, HandoffDecided, PhaseFields, PhaseStatus, RunFinished,
-    SessionEnded, SessionStarted, StageReached, WaitFields,
-};
+use crate::fields::{GateFinished, GateTime, HandoffDecided, RunFinished};
 use crate::terminal::{
-    Entry, Style, Tint, clock, columns, count, duration, money, opening, plain, short, thousands, wall,
+    Entry, Style, Tint, clock, columns, cost_words, count, duration, opening, plain, sentence, thousands,
+    wait_rules,
 };
 use crate::{Line, Outer};
 
 const ROOM_FOR_A_CLOCK: usize = 60;
+const KEYS_OF_A_WAIT: &str = "; press Enter to try now, Ctrl-C stops, resumable";
 const TAIL_LINES: usize = 3;
 
 /// The entries of one outer line; none for what only the status line shows.
 pub(crate) fn entries(line: &Line, view: &View, style: Style) -> Vec<Entry> {
     let head = head(line, view, style);
-    let one = |text: String, tint: Tint| vec![Entry::new(head.as_str(), text, tint)];
+    let mut entries: Vec<Entry> = sentence(&line.event, line.at.0, &wait_rules(view))
+        .map(|(text, tint)| Entry::new(head.as_str(), text, tint))
+        .into_iter()
+        .collect();
     match &line.event {
-        Outer::RunStarted(started) => opening::entries(&line.run, started, view, style),
-        Outer::SessionStarted(started) => one(session_started(started), Tint::Plain),
-        Outer::StageReached(reached) => one(stage_reached(reached), Tint::Careful),
-        Outer::CheckpointTaken(taken) => one(checkpoint_taken(taken), checkpoint_tint(taken)),
-        Outer::HandoffDecided(decided) => handoff_entries(decided, &head),
-        Outer::SessionEnded(ended) => {
-            session_ended(ended).map_or_else(Vec::new, |text| one(text, Tint::Careful))
+        Outer::RunStarted(started) => return opening::entries(&line.run, started, view, style),
+        Outer::RunFinished(finished) => return run_finished(&line.run, finished, entries),
+        Outer::HandoffDecided(decided) => entries.extend(passed_over(decided, &head)),
+        Outer::GateFinished(gate) => entries.extend(gate_tail(gate, &head, view, style)),
+        Outer::WaitStarted(_) if style.live => {
+            entries.iter_mut().for_each(|entry| entry.text.push_str(KEYS_OF_A_WAIT));
         }
-        Outer::GateFinished(gate) => gate_finished(gate, &head, view, style),
-        Outer::PhaseStarted(phase) | Outer::PhaseFinished(phase) => one(phase_words(phase), Tint::Plain),
-        Outer::WaitStarted(wait) => {
-            let keys = if style.live { "; press Enter to try now, Ctrl-C stops, resumable" } else { "" };
-            one(format!("{}{keys}", waiting_words(wait, line.at.0, view)), Tint::Careful)
-        }
-        Outer::WaitEnded(wait) => one(format!("no longer waiting for {}", wait.why), Tint::Plain),
-        Outer::LimitReached(reached) => {
-            one(format!("limit reached: {} ({})", limit_words(reached.limit), reached.value), Tint::Bad)
-        }
-        Outer::Warning(warning) => one(format!("warning: {}", warning.text), Tint::Careful),
-        Outer::RunFinished(finished) => run_finished(&line.run, finished),
-        Outer::GaugeRead(_) | Outer::CheckpointRequested(_) => Vec::new(),
+        Outer::SessionStarted(_)
+        | Outer::GaugeRead(_)
+        | Outer::StageReached(_)
+        | Outer::CheckpointRequested(_)
+        | Outer::CheckpointTaken(_)
+        | Outer::SessionEnded(_)
+        | Outer::PhaseStarted(_)
+        | Outer::PhaseFinished(_)
+        | Outer::WaitStarted(_)
+        | Outer::WaitEnded(_)
+        | Outer::LimitReached(_)
+        | Outer::Warning(_) => {}
     }
+    entries
 }
 
 fn head(line: &Line, view: &View, style: Style) -> String {
@@ -52,178 +52,24 @@ fn head(line: &Line, view: &View, style: Style) -> String {
     format!("{:>7}  ", clock(line.at.0.saturating_sub(view.started_at)))
 }
 
-fn session_started(started: &SessionStarted) -> String {
-    let model = started.model.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
-    let how = match started.reason {
-        SessionReason::First => "started",
-        SessionReason::Restart => "started with a fresh window",
-        SessionReason::Fallback => "started as the fallback",
-        SessionReason::Helper => "started as a helper",
-        SessionReason::Split => "started on a part of the task",
-        SessionReason::Resume => "started to go on with the run",
-    };
-    // Many agents tell their window only with the first call: the status line says it then.
-    let known = started.ceiling.is_some() || started.window.is_some();
-    let wall = if known { wall(started.ceiling, started.window) } else { String::new() };
-    format!("{} {}{model} {how}{wall}", started.session, started.agent)
-}
-
-fn stage_reached(reached: &StageReached) -> String {
-    let tokens = reached.tokens.map(|tokens| format!(" with {} tokens", short(tokens))).unwrap_or_default();
-    let percent = reached.percent.map(|percent| format!(" ({percent:.1} %)")).unwrap_or_default();
-    let actions = reached.r#do.join(", ");
-    match &reached.text {
-        Some(text) => text.clone(),
-        None => format!("{} reached {}{tokens}{percent}: {actions}", reached.session, reached.stage),
-    }
-}
-
-fn checkpoint_taken(taken: &CheckpointTaken) -> String {
-    let by = match taken.by {
-        CheckpointBy::Agent => "the agent",
-        CheckpointBy::Segue => "segue",
-    };
-    let depth = match taken.depth {
-        Depth::Emergency => "emergency",
-        Depth::Brief => "brief",
-        Depth::Full => "full",
-    };
-    let claims = taken.claims;
-    let checked = claims.confirmed + claims.contradicted > 0;
-    let verdicts = format!(
-        "{} confirmed, {} contradicted, {} unknown",
-        claims.confirmed, claims.contradicted, claims.unknown
-    );
-    let claims = if checked { format!(" · claims: {verdicts}") } else { String::new() };
-    let stem = taken.path.strip_suffix(".gz").unwrap_or(&taken.path).strip_suffix(".json");
-    let readable = stem.map_or_else(|| taken.path.clone(), |stem| format!("{stem}.md"));
-    format!("{} {depth} checkpoint by {by}{claims} · {readable}", taken.session)
-}
-
-fn checkpoint_tint(taken: &CheckpointTaken) -> Tint {
-    if taken.claims.contradicted > 0 { Tint::Careful } else { Tint::Plain }
-}
-
 // Who was passed over is the reason why it is not them.
-fn handoff_entries(decided: &HandoffDecided, head: &str) -> Vec<Entry> {
-    let mut entries = vec![Entry::new(head, handoff_decided(decided), Tint::Bold)];
-    for one in decided.considered.iter().filter(|one| one.verdict == Choice::Skipped) {
-        let text = format!("not {}: {}", one.agent, one.why);
-        entries.push(Entry::new(" ".repeat(columns(head) + 2), text, Tint::Dim));
-    }
-    entries
+fn passed_over(decided: &HandoffDecided, head: &str) -> Vec<Entry> {
+    let skipped = decided.considered.iter().filter(|one| one.verdict == Choice::Skipped);
+    let text = |one: &Considered| format!("not {}: {}", one.agent, one.why);
+    skipped.map(|one| Entry::new(" ".repeat(columns(head) + 2), text(one), Tint::Dim)).collect()
 }
 
-fn handoff_decided(decided: &HandoffDecided) -> String {
-    let kind = match decided.kind {
-        HandoffKind::Continue => "the session goes on",
-        HandoffKind::Restart => "restart",
-        HandoffKind::Fallback => "fallback",
-        HandoffKind::Helper => "helper",
-        HandoffKind::Forced => "forced handoff",
-        HandoffKind::Split => "split",
-        HandoffKind::Stop => "no further session",
-    };
-    let to = decided.to_agent.as_ref().map(|agent| format!(" → {agent}")).unwrap_or_default();
-    let text = decided.text.as_ref().map(|text| format!(" · {text}")).unwrap_or_default();
-    format!("{} {}{to}, {kind}: {}{text}", decided.from, decided.from_agent, decided.reason)
+// The end of what a gate wrote that failed after the work.
+fn gate_tail(gate: &GateFinished, head: &str, view: &View, style: Style) -> Vec<Entry> {
+    let failed = !gate.passed && gate.when != GateTime::Before;
+    let Some(result) = view.gates.get(&gate.gate).filter(|_| failed) else { return Vec::new() };
+    let tail: Vec<String> = result.tail.lines().map(plain).filter(|line| !line.is_empty()).collect();
+    let width = style.columns().saturating_sub(columns(head) + 2);
+    let shown = tail.iter().skip(tail.len().saturating_sub(TAIL_LINES));
+    shown.map(|line| Entry::new(" ".repeat(columns(head) + 2), style.cut(line, width), Tint::Dim)).collect()
 }
 
-// A session that finished or was replaced says so elsewhere; only what went wrong is worth a line.
-fn session_ended(ended: &SessionEnded) -> Option<String> {
-    let why = match ended.reason {
-        EndReason::Finished | EndReason::Replaced if ended.orphans == 0 => return None,
-        EndReason::Finished => "ended",
-        EndReason::Replaced => "was replaced",
-        EndReason::Overflow => "overflowed its window",
-        EndReason::Failed => "failed",
-        EndReason::Stalled => "fell silent and was ended",
-        EndReason::Stopped => "was stopped",
-        EndReason::Lost => "was lost when segue died",
-    };
-    let exit = ended.exit.filter(|exit| *exit != 0).map(|exit| format!(" (exit {exit})")).unwrap_or_default();
-    let orphans = match ended.orphans {
-        0 => String::new(),
-        1 => " · 1 process outlived it and was ended".to_owned(),
-        n => format!(" · {n} processes outlived it and were ended"),
-    };
-    Some(format!("{} {why}{exit}{orphans}", ended.session))
-}
-
-fn gate_finished(gate: &GateFinished, head: &str, view: &View, style: Style) -> Vec<Entry> {
-    let (mark, word) = if gate.passed { ("✓", "passed") } else { ("✗", "failed") };
-    let exit = gate.exit.filter(|_| !gate.passed).map(|exit| format!(" (exit {exit})")).unwrap_or_default();
-    let took = duration(gate.ms);
-    if gate.when == GateTime::Before {
-        return vec![Entry::new(
-            head,
-            format!("gate {} before the work: {word}{exit}, {took}", gate.gate),
-            Tint::Dim,
-        )];
-    }
-    let output =
-        gate.output.as_ref().filter(|_| !gate.passed).map(|path| format!(" · {path}")).unwrap_or_default();
-    let tint = if gate.passed { Tint::Good } else { Tint::Bad };
-    let mut entries =
-        vec![Entry::new(head, format!("{mark} gate {} {word}{exit}, {took}{output}", gate.gate), tint)];
-    if let Some(result) = view.gates.get(&gate.gate).filter(|_| !gate.passed) {
-        let tail: Vec<String> = result.tail.lines().map(plain).filter(|line| !line.is_empty()).collect();
-        let width = style.columns().saturating_sub(columns(head) + 2);
-        for line in tail.iter().skip(tail.len().saturating_sub(TAIL_LINES)) {
-            entries.push(Entry::new(" ".repeat(columns(head) + 2), style.cut(line, width), Tint::Dim));
-        }
-    }
-    entries
-}
-
-fn phase_words(phase: &PhaseFields) -> String {
-    let status = match phase.status {
-        None => "started",
-        Some(PhaseStatus::Completed) => "completed",
-        Some(PhaseStatus::Failed) => "failed",
-        Some(PhaseStatus::Blocked) => "is blocked",
-        Some(PhaseStatus::NeedsPerson) => "needs a person",
-        Some(PhaseStatus::Split) => "was split",
-    };
-    let report = phase.report.as_ref().map(|path| format!(" · {path}")).unwrap_or_default();
-    format!("phase {} {status}{report}", phase.phase)
-}
-
-fn waiting_words(wait: &WaitFields, now: Millis, view: &View) -> String {
-    wait.until.map_or_else(
-        || format!("waiting for {}", wait.why),
-        |until| super::live::waiting(&wait.why, until.0, Some(now), view),
-    )
-}
-
-/// A limit as a person would call it.
-fn limit_words(limit: Limit) -> &'static str {
-    match limit {
-        Limit::Deadline => "the deadline of the run",
-        Limit::MaxRestarts => "restarts",
-        Limit::NoProgress => "handoffs without progress",
-        Limit::GateRounds => "rounds of failed gates",
-        Limit::Cost => "cost",
-        Limit::Tokens => "tokens",
-        Limit::Stall => "silence of the agent",
-        Limit::Permissions => "denied permissions of one kind",
-        Limit::Futile => "a fresh session starts above the line",
-        Limit::Wait => "waiting",
-        Limit::Failures => "failures of providers in a row, without progress",
-        Limit::SameError => "times the same failure",
-        Limit::Oscillation => "agents that fail in turn",
-        Limit::Sessions => "sessions",
-        Limit::AgentCost => "cost of the agent",
-        Limit::UnknownCost => "the cost is not known",
-        Limit::DayCost => "cost of the day",
-        Limit::DayTokens => "tokens of the day",
-        Limit::DaySessions => "sessions of the day",
-        Limit::DayTime => "time of the day",
-    }
-}
-
-fn run_finished(run: &str, finished: &RunFinished) -> Vec<Entry> {
-    let (word, tint) = verdict_words(finished.verdict);
+fn run_finished(run: &str, finished: &RunFinished, said: Vec<Entry>) -> Vec<Entry> {
     let tokens = |tokens: Option<u64>| tokens.map_or_else(|| "unknown".to_owned(), thousands);
     let cost = cost_words(finished.cost_usd);
     let counts = [
@@ -237,31 +83,13 @@ fn run_finished(run: &str, finished: &RunFinished) -> Vec<Entry> {
         tokens(finished.tokens_out),
         duration(finished.ms)
     );
-    let mut entries = vec![
-        Entry::new("", "", Tint::Plain),
-        Entry::new("", format!("{word}: {}", finished.reason), tint),
-        Entry::new("  ", counts.join(" · "), Tint::Plain),
-        Entry::new("  ", spent, Tint::Plain),
-    ];
+    let mut entries = vec![Entry::new("", "", Tint::Plain)];
+    entries.extend(said.into_iter().map(|entry| Entry { head: String::new(), ..entry }));
+    entries.push(Entry::new("  ", counts.join(" · "), Tint::Plain));
+    entries.push(Entry::new("  ", spent, Tint::Plain));
     entries
         .extend(next_step(run, finished).map(|next| Entry::new("  ", format!("next: {next}"), Tint::Bold)));
     entries
-}
-
-/// What something cost, in words; an unknown cost is never nothing.
-pub(crate) fn cost_words(cost_usd: Option<f64>) -> String {
-    cost_usd.map_or_else(|| "unknown cost".to_owned(), |cost| format!("cost {}", money(cost)))
-}
-
-/// The verdict in a word, and how it looks.
-pub(crate) fn verdict_words(verdict: Verdict) -> (&'static str, Tint) {
-    match verdict {
-        Verdict::Verified => ("verified", Tint::Good),
-        Verdict::Claimed => ("claimed", Tint::Careful),
-        Verdict::Failed => ("failed", Tint::Bad),
-        Verdict::Stopped => ("stopped", Tint::Careful),
-        Verdict::NeedsPerson => ("needs a person", Tint::Careful),
-    }
 }
 
 fn next_step(run: &str, finished: &RunFinished) -> Option<String> {

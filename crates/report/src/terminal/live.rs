@@ -1,6 +1,6 @@
 //! The status line: who works, how full the window is, what runs now.
 
-use segue_machine::{Millis, Phase, SessionView, View};
+use segue_machine::{Millis, Phase, SessionView, View, WaitRules};
 
 use crate::stream::dollars;
 use crate::terminal::text::plain;
@@ -17,7 +17,9 @@ pub(crate) fn pieces(view: &View, now: Option<Millis>, style: Style) -> Option<V
         return None;
     }
     if let Some(wait) = &view.waiting {
-        let words = format!("{} · Enter tries now", waiting(&plain(&wait.why), wait.until, now, view));
+        let words = waiting(&plain(&wait.why), wait.until, now.unwrap_or(wait.since), &wait_rules(view));
+        let left = now.map(|now| left(wait.until, now)).unwrap_or_default();
+        let words = format!("{words}{left} · Enter tries now");
         return Some(vec![(words, Tint::Careful)]);
     }
     let busy = match view.phase {
@@ -47,13 +49,19 @@ fn spent(view: &View) -> Option<String> {
     }
 }
 
-/// What is waited for, until when by the user's clock, and how long that is from now.
-pub(crate) fn waiting(why: &str, until: Millis, now: Option<Millis>, view: &View) -> String {
-    let rules = view.spec.as_ref().map(|spec| spec.wait.clone()).unwrap_or_default();
-    let since = view.waiting.as_ref().map_or(until, |wait| wait.since);
-    let clock = rules.clock(until, now.unwrap_or(since));
-    let left = now.map(|now| format!(" ({})", duration(until.saturating_sub(now)))).unwrap_or_default();
-    format!("waiting for {why} until {clock}{left}")
+/// What is waited for and until when, by the user's clock.
+pub(crate) fn waiting(why: &str, until: Millis, now: Millis, rules: &WaitRules) -> String {
+    format!("waiting for {why} until {}", rules.clock(until, now))
+}
+
+/// ` (18 min 00 s)`: how long it is until then.
+pub(crate) fn left(until: Millis, now: Millis) -> String {
+    format!(" ({})", duration(until.saturating_sub(now)))
+}
+
+/// The rules of the run, with its user's clock.
+pub(crate) fn wait_rules(view: &View) -> WaitRules {
+    view.spec.as_ref().map(|spec| spec.wait.clone()).unwrap_or_default()
 }
 
 fn of_session(session: &SessionView, doing: String, style: Style) -> Vec<(String, Tint)> {

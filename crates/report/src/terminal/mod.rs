@@ -7,20 +7,22 @@ mod live;
 mod numbers;
 mod opening;
 mod outlook;
+mod sentence;
 mod text;
 
 use segue_machine::{Millis, View};
 
 use crate::Line;
 
-pub use text::{plain, wrap};
+pub use text::{columns, plain, wrap};
 
-pub(crate) use entry::{cost_words, verdict_words};
 pub(crate) use fill::{Fill, wall};
+pub(crate) use live::{left, wait_rules, waiting};
 pub(crate) use numbers::{clock, count, duration, money, short, thousands};
 pub(crate) use opening::title;
 pub(crate) use outlook::outlook_words;
-pub(crate) use text::{Tint, columns};
+pub(crate) use sentence::{cost_words, sentence, verdict_words};
+pub(crate) use text::Tint;
 
 /// How it should look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

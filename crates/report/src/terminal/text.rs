@@ -94,8 +94,8 @@ pub(crate) fn columns_of(c: char) -> usize {
     if is_combining(c) { 0 } else { 1 + usize::from(is_wide(c)) }
 }
 
-/// Columns that a text takes.
-pub(crate) fn columns(text: &str) -> usize {
+/// Columns that a text takes which is [`plain`].
+pub fn columns(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
 

@@ -1,0 +1,199 @@
+//! What one event says in one line, in the same words for a run by itself and for one of many side by side.
+
+use segue_machine::{
+    CheckpointBy, Depth, EndReason, HandoffKind, Limit, Millis, SessionReason, Verdict, WaitRules,
+};
+
+use crate::Outer;
+use crate::fields::{
+    CheckpointTaken, GateFinished, GateTime, HandoffDecided, PhaseFields, PhaseStatus, SessionEnded,
+    SessionStarted, StageReached, WaitFields,
+};
+use crate::terminal::{Tint, duration, left, money, short, waiting, wall};
+
+/// The event in words and how they look; `None` for one that is no sentence of its own.
+pub(crate) fn sentence(event: &Outer, at: Millis, rules: &WaitRules) -> Option<(String, Tint)> {
+    Some(match event {
+        Outer::SessionStarted(started) => (session_started(started), Tint::Plain),
+        Outer::StageReached(reached) => (stage_reached(reached), Tint::Careful),
+        Outer::CheckpointTaken(taken) => (checkpoint_taken(taken), checkpoint_tint(taken)),
+        Outer::HandoffDecided(decided) => (handoff_decided(decided), Tint::Bold),
+        Outer::SessionEnded(ended) => (session_ended(ended)?, Tint::Careful),
+        Outer::GateFinished(gate) => gate_finished(gate),
+        Outer::PhaseStarted(phase) | Outer::PhaseFinished(phase) => (phase_words(phase), Tint::Plain),
+        Outer::WaitStarted(wait) => (waiting_words(wait, at, rules), Tint::Careful),
+        Outer::WaitEnded(wait) => (format!("no longer waiting for {}", wait.why), Tint::Plain),
+        Outer::LimitReached(reached) => {
+            (format!("limit reached: {} ({})", limit_words(reached.limit), reached.value), Tint::Bad)
+        }
+        Outer::Warning(warning) => (format!("warning: {}", warning.text), Tint::Careful),
+        Outer::RunFinished(finished) => {
+            let (word, tint) = verdict_words(finished.verdict);
+            (format!("{word}: {}", finished.reason), tint)
+        }
+        Outer::RunStarted(_) | Outer::GaugeRead(_) | Outer::CheckpointRequested(_) => return None,
+    })
+}
+
+fn session_started(started: &SessionStarted) -> String {
+    let model = started.model.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
+    let how = match started.reason {
+        SessionReason::First => "started",
+        SessionReason::Restart => "started with a fresh window",
+        SessionReason::Fallback => "started as the fallback",
+        SessionReason::Helper => "started as a helper",
+        SessionReason::Split => "started on a part of the task",
+        SessionReason::Resume => "started to go on with the run",
+    };
+    // Many agents tell their window only with the first call: the status line says it then.
+    let known = started.ceiling.is_some() || started.window.is_some();
+    let wall = if known { wall(started.ceiling, started.window) } else { String::new() };
+    format!("{} {}{model} {how}{wall}", started.session, started.agent)
+}
+
+fn stage_reached(reached: &StageReached) -> String {
+    let tokens = reached.tokens.map(|tokens| format!(" with {} tokens", short(tokens))).unwrap_or_default();
+    let percent = reached.percent.map(|percent| format!(" ({percent:.1} %)")).unwrap_or_default();
+    let actions = reached.r#do.join(", ");
+    match &reached.text {
+        Some(text) => text.clone(),
+        None => format!("{} reached {}{tokens}{percent}: {actions}", reached.session, reached.stage),
+    }
+}
+
+fn checkpoint_taken(taken: &CheckpointTaken) -> String {
+    let by = match taken.by {
+        CheckpointBy::Agent => "the agent",
+        CheckpointBy::Segue => "segue",
+    };
+    let depth = match taken.depth {
+        Depth::Emergency => "emergency",
+        Depth::Brief => "brief",
+        Depth::Full => "full",
+    };
+    let claims = taken.claims;
+    let checked = claims.confirmed + claims.contradicted > 0;
+    let verdicts = format!(
+        "{} confirmed, {} contradicted, {} unknown",
+        claims.confirmed, claims.contradicted, claims.unknown
+    );
+    let claims = if checked { format!(" · claims: {verdicts}") } else { String::new() };
+    let stem = taken.path.strip_suffix(".gz").unwrap_or(&taken.path).strip_suffix(".json");
+    let readable = stem.map_or_else(|| taken.path.clone(), |stem| format!("{stem}.md"));
+    format!("{} {depth} checkpoint by {by}{claims} · {readable}", taken.session)
+}
+
+fn checkpoint_tint(taken: &CheckpointTaken) -> Tint {
+    if taken.claims.contradicted > 0 { Tint::Careful } else { Tint::Plain }
+}
+
+fn handoff_decided(decided: &HandoffDecided) -> String {
+    let kind = match decided.kind {
+        HandoffKind::Continue => "the session goes on",
+        HandoffKind::Restart => "restart",
+        HandoffKind::Fallback => "fallback",
+        HandoffKind::Helper => "helper",
+        HandoffKind::Forced => "forced handoff",
+        HandoffKind::Split => "split",
+        HandoffKind::Stop => "no further session",
+    };
+    let to = decided.to_agent.as_ref().map(|agent| format!(" → {agent}")).unwrap_or_default();
+    let text = decided.text.as_ref().map(|text| format!(" · {text}")).unwrap_or_default();
+    format!("{} {}{to}, {kind}: {}{text}", decided.from, decided.from_agent, decided.reason)
+}
+
+// A session that finished or was replaced says so elsewhere; only what went wrong is worth a line.
+fn session_ended(ended: &SessionEnded) -> Option<String> {
+    let why = match ended.reason {
+        EndReason::Finished | EndReason::Replaced if ended.orphans == 0 => return None,
+        EndReason::Finished => "ended",
+        EndReason::Replaced => "was replaced",
+        EndReason::Overflow => "overflowed its window",
+        EndReason::Failed => "failed",
+        EndReason::Stalled => "fell silent and was ended",
+        EndReason::Stopped => "was stopped",
+        EndReason::Lost => "was lost when segue died",
+    };
+    let exit = ended.exit.filter(|exit| *exit != 0).map(|exit| format!(" (exit {exit})")).unwrap_or_default();
+    let orphans = match ended.orphans {
+        0 => String::new(),
+        1 => " · 1 process outlived it and was ended".to_owned(),
+        n => format!(" · {n} processes outlived it and were ended"),
+    };
+    Some(format!("{} {why}{exit}{orphans}", ended.session))
+}
+
+fn gate_finished(gate: &GateFinished) -> (String, Tint) {
+    let (mark, word, tint) =
+        if gate.passed { ("✓", "passed", Tint::Good) } else { ("✗", "failed", Tint::Bad) };
+    let exit = gate.exit.filter(|_| !gate.passed).map(|exit| format!(" (exit {exit})")).unwrap_or_default();
+    let took = duration(gate.ms);
+    if gate.when == GateTime::Before {
+        return (format!("gate {} before the work: {word}{exit}, {took}", gate.gate), Tint::Dim);
+    }
+    let output = gate.output.as_ref().filter(|_| !gate.passed);
+    let output = output.map(|path| format!(" · {path}")).unwrap_or_default();
+    (format!("{mark} gate {} {word}{exit}, {took}{output}", gate.gate), tint)
+}
+
+fn phase_words(phase: &PhaseFields) -> String {
+    let status = match phase.status {
+        None => "started",
+        Some(PhaseStatus::Completed) => "completed",
+        Some(PhaseStatus::Failed) => "failed",
+        Some(PhaseStatus::Blocked) => "is blocked",
+        Some(PhaseStatus::NeedsPerson) => "needs a person",
+        Some(PhaseStatus::Split) => "was split",
+    };
+    let report = phase.report.as_ref().map(|path| format!(" · {path}")).unwrap_or_default();
+    format!("phase {} {status}{report}", phase.phase)
+}
+
+fn waiting_words(wait: &WaitFields, now: Millis, rules: &WaitRules) -> String {
+    wait.until.map_or_else(
+        || format!("waiting for {}", wait.why),
+        |until| waiting(&wait.why, until.0, now, rules) + &left(until.0, now),
+    )
+}
+
+/// A limit as a person would call it.
+fn limit_words(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Deadline => "the deadline of the run",
+        Limit::MaxRestarts => "restarts",
+        Limit::NoProgress => "handoffs without progress",
+        Limit::GateRounds => "rounds of failed gates",
+        Limit::Cost => "cost",
+        Limit::Tokens => "tokens",
+        Limit::Stall => "silence of the agent",
+        Limit::Permissions => "denied permissions of one kind",
+        Limit::Futile => "a fresh session starts above the line",
+        Limit::Wait => "waiting",
+        Limit::Failures => "failures of providers in a row, without progress",
+        Limit::SameError => "times the same failure",
+        Limit::Oscillation => "agents that fail in turn",
+        Limit::Sessions => "sessions",
+        Limit::AgentCost => "cost of the agent",
+        Limit::UnknownCost => "the cost is not known",
+        Limit::DayCost => "cost of the day",
+        Limit::DayTokens => "tokens of the day",
+        Limit::DaySessions => "sessions of the day",
+        Limit::DayTime => "time of the day",
+    }
+}
+
+/// What something cost, in words; an unknown cost is never nothing.
+pub(crate) fn cost_words(cost_usd: Option<f64>) -> String {
+    cost_usd.map_or_else(|| "unknown cost".to_owned(), |cost| format!("cost {}", money(cost)))
+}
+
+/// The verdict in a word, and how it looks.
+pub(crate) fn verdict_words(verdict: Verdict) -> (&'static str, Tint) {
+    match verdict {
+        Verdict::Verified => ("verified", Tint::Good),
+        Verdict::Claimed => ("claimed", Tint::Careful),
+        Verdict::Failed => ("failed", Tint::Bad),
+        Verdict::Stopped => ("stopped", Tint::Careful),
+        Verdict::NeedsPerson => ("needs a person", Tint::Careful),
+    }
+}
