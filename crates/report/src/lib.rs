@@ -6,6 +6,7 @@
 mod fields;
 mod json;
 mod outer;
+mod phases;
 mod status;
 mod stream;
 mod terminal;
@@ -19,6 +20,7 @@ pub use fields::{
 };
 pub use json::to_json_line;
 pub use outer::{Line, Outer, SCHEMA, schema};
+pub use phases::{PhaseTree, Row, Standing};
 pub use status::{
     CheckpointDoc, DayDoc, GateDoc, LimitsDoc, NoteDoc, SessionDoc, StatusDoc, Use, VerdictDoc, render,
     schema as status_schema,

@@ -34,13 +34,8 @@ impl From<&Gauge> for Fill {
 impl Fill {
     /// `136k of 177k (window 200k) exact`.
     pub(crate) fn words(&self) -> String {
-        let amount = match (self.tokens, self.projected) {
-            (Some(tokens), Some(projected)) if short(projected) != short(tokens) => {
-                format!("{}+{}", short(tokens), short(projected.saturating_sub(tokens)))
-            }
-            (Some(tokens), _) => short(tokens),
-            (None, Some(projected)) => format!("~{}", short(projected)),
-            (None, None) => return format!("fill unknown{}", wall(self.ceiling, self.window)),
+        let Some(amount) = self.amount() else {
+            return format!("fill unknown{}", wall(self.ceiling, self.window));
         };
         let source = match self.source {
             Source::Exact => " exact",
@@ -51,6 +46,25 @@ impl Fill {
         match self.ceiling {
             Some(_) => format!("{amount}{}{source}", room(self.ceiling, self.window, " of ")),
             None => format!("{amount}{source}, window unknown"),
+        }
+    }
+
+    /// `136k of 177k`, where there is no room for more.
+    pub(crate) fn short_words(&self) -> String {
+        match (self.amount(), self.ceiling) {
+            (Some(amount), Some(ceiling)) => format!("{amount} of {}", short(ceiling)),
+            (Some(amount), None) => format!("{amount}, window unknown"),
+            (None, _) => "fill unknown".to_owned(),
+        }
+    }
+
+    fn amount(&self) -> Option<String> {
+        match (self.tokens, self.projected) {
+            (Some(tokens), Some(projected)) if short(projected) != short(tokens) => {
+                Some(format!("{}+{}", short(tokens), short(projected.saturating_sub(tokens))))
+            }
+            (Some(tokens), _) => Some(short(tokens)),
+            (None, projected) => projected.map(|projected| format!("~{}", short(projected))),
         }
     }
 
@@ -118,6 +132,7 @@ mod tests {
         );
         assert_eq!(fill(k, Some(141_500), Some(200_000), Source::Exact).words(), "136k+5.5k of 200k exact");
         assert_eq!(fill(None, k, Some(200_000), Source::Estimated).words(), "~136k of 200k estimated");
+        assert_eq!(fill(None, k, Some(177_000), Source::Estimated).short_words(), "~136k of 177k");
     }
 
     #[test]
@@ -125,6 +140,8 @@ mod tests {
         assert_eq!(fill(Some(9_000), None, None, Source::Exact).words(), "9k exact, window unknown");
         assert_eq!(fill(None, None, None, Source::None).words(), "fill unknown, window unknown");
         assert_eq!(fill(None, None, Some(200_000), Source::None).words(), "fill unknown, window 200k");
+        assert_eq!(fill(None, None, Some(200_000), Source::None).short_words(), "fill unknown");
+        assert_eq!(fill(Some(9_000), None, None, Source::Exact).short_words(), "9k, window unknown");
         assert_eq!(fill(Some(9_000), None, None, Source::Exact).bar(10), None);
     }
 
