@@ -36,13 +36,8 @@ impl Face {
     pub(crate) fn new(look: Look, run: &str) -> Self {
         let tty = io::stdout().is_terminal();
         let live = tty && look == Look::Human;
-        let style = Style {
-            color: live && std::env::var_os("NO_COLOR").is_none(),
-            width: width(),
-            live,
-            ascii: !utf8(),
-        };
-        Self { look, stream: OuterStream::new(run), terminal: Terminal::new(style), live, shown: false }
+        let terminal = Terminal::new(style(live));
+        Self { look, stream: OuterStream::new(run), terminal, live, shown: false }
     }
 
     /// Counts a record that was shown in an earlier life.
@@ -116,9 +111,20 @@ impl Face {
     }
 }
 
+/// How lines look on standard output; live ones may have colours.
+pub(crate) fn style(live: bool) -> Style {
+    let color = live && std::env::var_os("NO_COLOR").is_none();
+    Style { color, width: width(), live, ascii: !utf8() }
+}
+
 /// The width of the terminal; 0 when there is none.
 pub(crate) fn width() -> u16 {
-    rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| size.ws_col)
+    size().0
+}
+
+/// The columns and rows of the terminal; 0 when there is none.
+pub(crate) fn size() -> (u16, u16) {
+    rustix::termios::tcgetwinsize(io::stdout()).map_or((0, 0), |size| (size.ws_col, size.ws_row))
 }
 
 fn utf8() -> bool {
