@@ -92,6 +92,11 @@ impl Board {
         None
     }
 
+    /// The phases that could begin now.
+    pub(super) fn ready(&self) -> Vec<&Phase> {
+        self.graph.ready(&self.statuses).into_iter().map(|at| &self.plan.phases[at]).collect()
+    }
+
     /// Each phase's place in the order in which they would be run one by one.
     pub(super) fn order(&self) -> Vec<&str> {
         self.graph.order().into_iter().map(|at| self.plan.phases[at].id.as_str()).collect()

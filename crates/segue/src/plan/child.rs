@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::Command;
 use tokio::sync::mpsc;
 
@@ -79,6 +79,7 @@ impl Child {
         command
             .env(PLAN_MARK, &how.plan)
             .env(PLAN_PROCESS, std::process::id().to_string())
+            .stderr(if how.beside { Stdio::piped() } else { Stdio::inherit() })
             .stdout(if piped { Stdio::piped() } else { Stdio::inherit() })
             .process_group(0);
         let process = command.spawn()?;
@@ -115,16 +116,26 @@ impl Child {
         heard: mpsc::UnboundedSender<Heard>,
     ) -> io::Result<ExitStatus> {
         self.give_job().await;
-        if let Some(out) = self.process.stdout.take() {
-            let mut lines = BufReader::new(out);
-            let mut line = Vec::new();
-            while lines.read_until(b'\n', &mut line).await? > 0 {
-                // The plan has ended, or is about to.
-                let _ = heard.send((id.to_owned(), std::mem::take(&mut line)));
-            }
-        }
+        let (out, err) = (self.process.stdout.take(), self.process.stderr.take());
+        let (out, err) = tokio::join!(listen(id, out, &heard), listen(id, err, &heard));
+        out.and(err)?;
         self.process.wait().await
     }
+}
+
+// What it writes, line by line. Whoever does not hear it has ended, or is about to.
+async fn listen(
+    id: &str,
+    stream: Option<impl AsyncRead + Unpin>,
+    heard: &mpsc::UnboundedSender<Heard>,
+) -> io::Result<()> {
+    let Some(stream) = stream else { return Ok(()) };
+    let mut lines = BufReader::new(stream);
+    let mut line = Vec::new();
+    while lines.read_until(b'\n', &mut line).await? > 0 {
+        let _ = heard.send((id.to_owned(), std::mem::take(&mut line)));
+    }
+    Ok(())
 }
 
 /// Tells a phase to stop, as Ctrl-C would.

@@ -82,6 +82,7 @@ impl Runner {
             let (dir, keep) = &self.set.keeps;
             prune_work_quietly(&self.set.store, dir, *keep);
         }
+        self.voice.screen = None;
         let (finished, words) = self.last_words(&board, standing);
         self.tell(Outer::RunFinished(finished))?;
         self.voice.say(&format!("\n{words}"));

@@ -208,6 +208,7 @@ impl Runner {
         let word = if claimed { "completed, as far as the agent says" } else { word(status) };
         self.voice.say(&format!("phase {} {word}: {}", phase.id, settled.why));
         self.told.insert(phase.id.clone());
+        self.show_standing(&phase.id);
         self.tell(Outer::PhaseFinished(fields(
             phase,
             Some(outer(status)),

@@ -19,7 +19,6 @@ mod patch;
 mod purse;
 mod results;
 mod runner;
-#[cfg_attr(not(test), expect(dead_code, reason = "the runner has one phase at work at a time"))]
 mod screen;
 mod sizes;
 mod starting;

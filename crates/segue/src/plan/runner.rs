@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::ExitStatus;
+use std::time::Duration;
 
 use segue_plans::{Budget, Phase, Plan, estimate, fill_gates};
 use segue_redact::Redactor;
@@ -22,6 +23,9 @@ use super::{Disk, PlanError, sizes};
 use crate::config::Retention;
 use crate::prompt::Prompts;
 use crate::store::Store;
+
+/// How often what is shown of phases side by side is drawn anew.
+const TICK: Duration = Duration::from_millis(100);
 
 /// What a plan is run with.
 #[derive(Debug)]
@@ -99,7 +103,8 @@ pub(crate) struct Runner {
 impl Runner {
     /// A runner for a plan whose state is kept there.
     pub(crate) fn new(set: Setting, kept: Kept) -> Result<Self, PlanError> {
-        let voice = Voice { json: set.json, plan: kept.state().id.clone(), redactor: set.redactor.clone() };
+        let plan = kept.state().id.clone();
+        let voice = Voice { json: set.json, plan, redactor: set.redactor.clone(), screen: None };
         let mut runner = Self {
             set,
             kept,
@@ -122,6 +127,7 @@ impl Runner {
             told: BTreeSet::new(),
         };
         runner.plan = runner.read()?;
+        runner.voice.screen = runner.new_screen();
         Ok(runner)
     }
 
@@ -150,6 +156,7 @@ impl Runner {
                     let (id, came) = done.map_err(|error| PlanError::System { what: "a merge", source: error.into() })?;
                     self.stepped(&id, came)?;
                 }
+                () = tokio::time::sleep(TICK), if self.voice.screen.is_some() => self.show_what_is_held(),
                 Some(done) = self.running.join_next() => {
                     let (id, status) = done.map_err(|error| PlanError::System { what: "a phase", source: error.into() })?;
                     self.at_work.remove(&id);

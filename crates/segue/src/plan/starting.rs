@@ -20,6 +20,7 @@ impl Runner {
     pub(super) fn begin_what_can(&mut self) -> Result<(), PlanError> {
         self.plan = self.read()?;
         self.tell_changes()?;
+        self.show_rows();
         while self.has_room() && !self.stopping {
             let board = Board::new(&self.plan, self.kept.state(), self.set.force);
             let busy = self.at_work.keys().chain(&self.queued).cloned().collect();
@@ -75,7 +76,11 @@ impl Runner {
 
     fn started(&mut self, phase: &Phase) -> Result<(), PlanError> {
         let title = if phase.title.is_empty() { String::new() } else { format!(" - {}", phase.title) };
-        self.voice.say(&format!("\n== phase {}{title}", phase.id));
+        let words = match self.voice.screen {
+            Some(_) => format!("[{}] begins{title}", phase.id),
+            None => format!("\n== phase {}{title}", phase.id),
+        };
+        self.voice.say(&words);
         self.tell(Outer::PhaseStarted(fields(phase, None, self.kept.state().phase(&phase.id))))
     }
 
@@ -160,7 +165,7 @@ impl Runner {
             dir: if own { self.tree(id).folder(&self.set.dir) } else { self.set.dir.clone() },
             plan: self.kept.state().id.clone(),
             json: self.set.json,
-            beside: own,
+            beside: own && self.kept.state().options.beside(),
             flags: self.flags(),
         }
     }

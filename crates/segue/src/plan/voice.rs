@@ -6,15 +6,18 @@ use segue_plans::{Estimate, PhaseCost};
 use segue_redact::Redactor;
 use segue_report::{Line, Outer, Time, Warning, plain, to_json_line};
 
+use super::screen::Screen;
 use crate::clock;
 
 /// How a plan speaks.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Voice {
     pub(super) json: bool,
     pub(super) plan: String,
     /// What takes secrets out of it.
     pub(super) redactor: Redactor,
+    /// What is shown of phases side by side.
+    pub(super) screen: Option<Screen>,
 }
 
 impl Voice {
@@ -27,8 +30,10 @@ impl Voice {
     }
 
     /// Words for a person.
-    pub(super) fn say(&self, words: &str) {
-        if !self.json {
+    pub(super) fn say(&mut self, words: &str) {
+        if let Some(screen) = &mut self.screen {
+            screen.say(words);
+        } else if !self.json {
             if words.starts_with('\n') {
                 put("");
             }
@@ -36,9 +41,24 @@ impl Voice {
         }
     }
 
+    /// What a phase says beside its lines: for a person in either form.
+    pub(super) fn aside(&mut self, id: &str, words: &str) {
+        let words = words.trim_end();
+        let text = format!("[{id}] {}", words.strip_prefix("segue: ").unwrap_or(words));
+        match &mut self.screen {
+            Some(screen) => screen.say(&text),
+            None => {
+                let text = plain(&self.redactor.text(&text).text);
+                let _ = writeln!(std::io::stderr().lock(), "segue: {text}");
+            }
+        }
+    }
+
     /// Lines that are laid out already.
-    pub(super) fn show(&self, lines: &[String]) {
-        if !self.json {
+    pub(super) fn show(&mut self, lines: &[String]) {
+        if let Some(screen) = &mut self.screen {
+            screen.show(lines);
+        } else if !self.json {
             lines.iter().for_each(|line| put(&self.redactor.text(line).text));
         }
     }

@@ -4,6 +4,7 @@ mod claims;
 mod landing;
 mod mend;
 mod merge;
+mod shown;
 mod trees;
 mod work;
 
@@ -27,6 +28,11 @@ use trees::TreeError;
 impl Runner {
     /// What is claimed by phases that are begun and not over.
     pub(in crate::plan) fn taken(&self) -> Vec<Claim> {
+        self.claims().into_iter().map(|(_, claim)| claim).collect()
+    }
+
+    /// The same, with whose it is.
+    pub(in crate::plan) fn claims(&self) -> Vec<(String, Claim)> {
         let state = self.kept.state();
         let holds = |known: &PhaseState| known.status == Status::InProgress;
         let begun = state.phases.iter().filter(|(_, known)| holds(known));
@@ -34,7 +40,7 @@ impl Runner {
             let work =
                 known.work.as_ref().filter(|work| !matches!(work.stage, Stage::Landed | Stage::Split))?;
             let whole = state.whole_of(id).map(str::to_owned);
-            Some(Claim { paths: work.claims.clone(), alone: work.alone, whole })
+            Some((id.clone(), Claim { paths: work.claims.clone(), alone: work.alone, whole }))
         };
         begun.filter_map(claim).collect()
     }
@@ -107,10 +113,17 @@ impl Runner {
 
     /// What a phase wrote.
     pub(in crate::plan) fn heard(&mut self, id: &str, line: &[u8]) -> Result<(), PlanError> {
+        let Ok(value) = serde_json::from_slice::<Value>(line) else {
+            self.voice.aside(id, &String::from_utf8_lossy(line));
+            return Ok(());
+        };
         if self.set.json {
             child::pass_on(line);
         }
-        let Ok(line) = serde_json::from_slice::<Value>(line) else { return Ok(()) };
+        if let Some(screen) = &mut self.voice.screen {
+            screen.line(id, line);
+        }
+        let line = value;
         match line["type"].as_str().unwrap_or_default() {
             "wait.started" => drop(self.waiting.insert(id.to_owned())),
             "wait.ended" => drop(self.waiting.remove(id)),
@@ -121,9 +134,6 @@ impl Runner {
         }
         Ok(())
     }
-
-    /// Shows where a phase stands.
-    pub(in crate::plan) fn show_standing(&mut self, _id: &str) {}
 
     /// The whole phase, when this is the last of its parts: what the whole is held to must hold then.
     pub(in crate::plan) fn whole_when_last(&self, id: &str) -> Option<Phase> {
