@@ -19,6 +19,9 @@ struct Row {
     bar: &'static str,
 }
 
+/// What measures one part of it.
+type Part = fn() -> Result<Vec<Row>, Box<dyn std::error::Error>>;
+
 /// Measures everything, or one part of it, and prints one table.
 pub(crate) fn bench(only: Option<&str>) -> Outcome {
     // What is measured inside this program is measured as it is released, too.
@@ -27,7 +30,7 @@ pub(crate) fn bench(only: Option<&str>) -> Outcome {
         return shell::run("cargo", &call.into_iter().chain(only).collect::<Vec<_>>());
     }
     shell::run("cargo", &["build", "--quiet", "--release", "--package", "segue"])?;
-    let parts: [(&str, fn() -> Result<Vec<Row>, Box<dyn std::error::Error>>); 8] = [
+    let parts: [(&str, Part); 8] = [
         ("machine", || Ok(machine::rows())),
         ("redact", redact::rows),
         ("ledger", || Ok(ledger::rows())),

@@ -3,9 +3,13 @@
 // Clippy takes a module for a test only when it says so, integration test or not.
 #[cfg(test)]
 mod bad_input;
+#[cfg(test)]
 mod beside;
+#[cfg(test)]
 mod beside_kill;
+#[cfg(test)]
 mod beside_life;
+#[cfg(test)]
 mod beside_merge;
 #[cfg(test)]
 mod bridge;

@@ -13,7 +13,7 @@ const MIDDLE: u32 = 4;
 fn plan(middle: u32) -> String {
     let phase = |id: u32, needs: &[u32]| {
         let needs: Vec<String> = needs.iter().map(u32::to_string).collect();
-        let agent = if id % 2 == 0 { "claude" } else { "codex" };
+        let agent = if id.is_multiple_of(2) { "claude" } else { "codex" };
         format!(
             "\n[[phase]]\nid = \"{id}\"\ntitle = \"Some\"\nagent = \"{agent}\"\nneeds = {needs:?}\nfiles = [\"parts/{id:02}.txt\"]\n\
              [[phase.task]]\nid = \"{id}\"\ntitle = \"step {id}: write it\"\n[[phase.task.criterion]]\ntext = \"it is there\"\n\

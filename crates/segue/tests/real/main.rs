@@ -6,6 +6,7 @@
 // Clippy takes a module for a test only when it says so, integration test or not.
 #[cfg(test)]
 mod any_acp;
+#[cfg(test)]
 mod beside;
 #[cfg(test)]
 mod compaction;
