@@ -107,17 +107,33 @@ pub fn expanded(plan: &Plan, split: &BTreeMap<String, Vec<Part>>, answers: Answe
         match parts_of(&phase.id) {
             None => expanded.phases.push(phase),
             Some(parts) => {
-                let last = (answers == Answers::Last).then(|| parts.len() - 1);
+                let last = parts.len() - 1;
+                let role = |at: usize| match answers {
+                    _ if at < last => Role::One,
+                    Answers::Last => Role::Answers,
+                    Answers::None => Role::LastBeside,
+                };
                 expanded
                     .phases
-                    .extend(parts.iter().enumerate().map(|(at, part)| piece(&phase, part, last == Some(at))));
+                    .extend(parts.iter().enumerate().map(|(at, part)| piece(&phase, part, role(at))));
             }
         }
     }
     expanded
 }
 
-fn piece(whole: &Phase, part: &Part, last: bool) -> Phase {
+/// What a part is held to beside its own tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// The gates of the phase.
+    One,
+    /// Those, and what is for a person: the last of parts that run side by side.
+    LastBeside,
+    /// All that the phase is held to.
+    Answers,
+}
+
+fn piece(whole: &Phase, part: &Part, role: Role) -> Phase {
     let task = |id: &String| {
         let known = whole.tasks.iter().find(|task| same(&task.id, id)).cloned();
         known.unwrap_or_else(|| Task { at: whole.at, id: id.clone(), title: id.clone(), ..Task::default() })
@@ -133,11 +149,13 @@ fn piece(whole: &Phase, part: &Part, last: bool) -> Phase {
         files,
         ..whole.clone()
     };
-    if !last {
+    if role != Role::Answers {
         piece.criteria.clear();
         piece.verify.clear();
         piece.notes_out.clear();
         piece.must_have = Default::default();
+    }
+    if role == Role::One {
         piece.autonomous = true;
         piece.gates.retain(|gate| !gate.manual);
     }

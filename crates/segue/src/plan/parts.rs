@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::outcome::{self, End, Settled};
 use super::runner::{Runner, fields};
 use super::state::Splitting;
-use super::{PlanError, gates, sizes, stored};
+use super::{PlanError, sizes, stored};
 
 /// A phase that is likely to take more of a session's budget than this is split, in percent.
 const WHOLE: u64 = 100;
@@ -113,9 +113,6 @@ impl Runner {
             parts.iter().filter(|part| !status(part).is_over()).map(|part| part.id.as_str()).collect();
         let person = parts.iter().all(|part| status(part).is_over() || status(part) == Status::NeedsPerson);
         let (end, status, why) = match (bad.is_empty(), person) {
-            (true, _) if self.wants_person(&whole) => {
-                (End::NeedsPerson, Status::NeedsPerson, "a person must look at the whole".to_owned())
-            }
             (true, _) => {
                 let claimed =
                     parts.iter().any(|part| state.phase(&part.id).is_some_and(|known| known.claimed));
@@ -131,14 +128,5 @@ impl Runner {
         let phase = phase.unwrap_or_else(|| Phase::new(whole.clone()));
         let settled = outcome::of_parts(end, why);
         self.finished(&phase, "", &settled, None, status, claimed)
-    }
-
-    // Of parts side by side none has the gates that are for a person.
-    fn wants_person(&self, whole: &str) -> bool {
-        let phase = self.plan.phases.iter().find(|phase| same(&phase.id, whole));
-        let manual =
-            |phase: &Phase| gates::of(&self.plan, phase, &self.set.program).iter().any(|gate| gate.manual);
-        let accepted = self.kept.state().phase(whole).is_some_and(|known| known.accepted);
-        self.kept.state().options.beside() && !accepted && phase.is_some_and(manual)
     }
 }

@@ -82,6 +82,8 @@ pub(crate) struct Runner {
     pub(super) checks: BTreeMap<String, u32>,
     /// Phases that are done and not in the plan's branch yet.
     pub(super) queued: BTreeSet<String>,
+    /// Those of them that an agent is to mend, once there is room for one.
+    pub(super) to_mend: BTreeSet<String>,
     /// The one that is being brought there.
     pub(super) merging: Option<String>,
     /// What was known about it while its work tree was there.
@@ -116,6 +118,7 @@ impl Runner {
             steps: JoinSet::new(),
             checks: BTreeMap::new(),
             queued: BTreeSet::new(),
+            to_mend: BTreeSet::new(),
             merging: None,
             gathered: BTreeMap::new(),
             waiting: BTreeSet::new(),
@@ -139,10 +142,12 @@ impl Runner {
         let mut hang_up = listen(SignalKind::hangup())?;
         self.open()?;
         loop {
+            self.begin_what_mends()?;
             if !self.stopping {
                 self.begin_what_can()?;
             }
             self.merge_what_can()?;
+            self.begin_what_mends()?;
             if self.at_work.is_empty() && self.steps.is_empty() {
                 break;
             }

@@ -44,7 +44,7 @@ impl Runner {
     }
 
     // One that waits for a provider leaves its place to another, but not to any number of them.
-    fn has_room(&self) -> bool {
+    pub(super) fn has_room(&self) -> bool {
         let most = self.kept.state().options.most();
         let at_work = self.at_work.len();
         at_work - self.waiting.len().min(at_work) < most && at_work < most * 2

@@ -4,6 +4,7 @@ use segue_rehearsal::script::{Fault, FaultKind, Refusal, Reply, Script};
 use serde_json::{Value, json};
 
 use crate::beside::{nothing_is_left, with_files};
+use crate::beside_merge::agent_does;
 use crate::plan_run::{ended, native, pairs, roomy, state, world};
 use crate::support::{Done, World, until};
 
@@ -159,6 +160,45 @@ fn p1_of_parts_side_by_side_one_failing_fails_the_phase_and_keeps_the_others() {
         again.all()
     );
     assert!(world.steps().lost(5).is_empty());
+    nothing_is_left(&world);
+}
+
+#[test]
+fn e2_killed_while_a_phase_is_split_its_parts_still_begin_with_what_it_left() {
+    for point in ["kept-split", "split", "removed"] {
+        let world = world(5, asks(roomy()));
+        // The agent has done something before it asks.
+        let first = "if [ -f parts/01.txt ] && [ ! -f left.txt ]; then echo half >left.txt; fi";
+        agent_does(&world, first);
+        committed(&world, &with_files(SPLIT));
+        let args = ["run", "segue.plan.toml", "--json", "--policy", "observe", "--parallel", "3"];
+        // The first phase is given up too, so its work tree is the first to be removed.
+        let killed = world.launch_with(&args, "first", &[("SEGUE_CRASH_AT", point)]).wait();
+        assert_eq!(killed.code, None, "{point}: {}", killed.all());
+        let again = world.segue(&["resume", "--json"]);
+        again.exits(0);
+        assert_eq!(state(&world)["status"], "completed", "{point}");
+        assert_eq!(world.read("left.txt"), "half\n", "{point}");
+        assert!(world.steps().lost(5).is_empty() && world.steps().repeated().is_empty(), "{point}");
+        nothing_is_left(&world);
+    }
+}
+
+#[test]
+fn p1_what_only_a_person_can_decide_about_a_phase_is_asked_of_the_last_of_its_parts() {
+    let world = world(5, asks(roomy()));
+    let manual = "[[phase.gate]]\nname = \"looks right\"\nmanual = true\n\n[[phase]]\nid = \"21\"";
+    committed(&world, &with_files(SPLIT).replace("[[phase]]\nid = \"21\"", manual));
+    let done = world.segue(&["run", "segue.plan.toml", "--json", "--policy", "observe", "--parallel", "3"]);
+    done.exits(3);
+    let mut all = ended(&done);
+    all.sort();
+    assert!(all.contains(&("20c".to_owned(), "needs_person".to_owned())), "{all:?}");
+    assert!(all.contains(&("21".to_owned(), "blocked".to_owned())), "{all:?}");
+    world.segue(&["plan", "accept", "20c"]).exits(0);
+    world.segue(&["resume", "--json"]).exits(0);
+    assert_eq!(state(&world)["status"], "completed");
+    assert!(world.steps().lost(5).is_empty() && world.steps().repeated().is_empty());
     nothing_is_left(&world);
 }
 

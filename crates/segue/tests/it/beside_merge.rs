@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use segue_rehearsal::script::{Reply, Script};
+use segue_rehearsal::script::{Fault, FaultKind, Refusal, Reply, Script};
 
 use crate::beside::{nothing_is_left, with_files};
 use crate::plan_run::{ended, pairs, roomy, state, world};
@@ -27,7 +27,7 @@ pub(crate) fn two(does: &str, step: &str) -> World {
     world
 }
 
-fn agent_does(world: &World, does: &str) {
+pub(crate) fn agent_does(world: &World, does: &str) {
     let start = format!(
         "{does}\nexec {:?} scripted-agent --script {:?}\n",
         env!("CARGO_BIN_EXE_segue"),
@@ -120,6 +120,37 @@ fn a_conflict_that_no_agent_resolves_ends_with_3_and_the_commands_finish_it() {
     assert_eq!(state(&world)["status"], "needs_person");
     by_hand(&world, &commands(&done, TAKE_BOTH));
     both_are_there(&world);
+}
+
+#[test]
+fn a_merge_whose_agent_waits_for_a_provider_lets_the_others_go_first() {
+    let world = world(4, idle());
+    world.in_step("if [ $n = 9 ]; then echo yes >fixed.txt; fi");
+    // What is red tells the agent what to do about it, as a step: the one that its provider refuses for a while.
+    world.write("together.sh", "if [ -f parts/01.txt ] && [ -f parts/02.txt ] && [ ! -f fixed.txt ]; then echo '- [ ] step 9: mend it'; exit 1; fi\n");
+    let refusal = FaultKind::Provider { says: Refusal::RateLimited, resets_in_ms: Some(8_000) };
+    let fault = Fault { at_step: 9, session: None, kind: refusal };
+    let script = Script { faults: vec![fault], step_log: Some(world.log()), ..roomy() };
+    let path = world.root().join("second.json");
+    std::fs::write(&path, serde_json::to_string(&script).unwrap()).unwrap();
+    world.configure_without_gate(&format!(
+        "[agent.second]\nkind = \"acp\"\ncommand = [{:?}, \"scripted-agent\", \"--script\", {path:?}]\n",
+        env!("CARGO_BIN_EXE_segue")
+    ));
+    let plan = with_files(&[("1", &[], &[1]), ("2", &[], &[2]), ("3", &[], &[3]), ("4", &["3"], &[4])])
+        .replacen("[[phase]]\nid = \"2\"\n", "[[phase]]\nid = \"2\"\nagent = \"second\"\n", 1);
+    world.write(
+        "segue.plan.toml",
+        &format!("{plan}\n[[gate]]\nname = \"together\"\nrun = \"sh together.sh\"\n"),
+    );
+    world.commit("a gate for both");
+    let done = run(&world);
+    done.exits(0);
+    assert_eq!(done.of("wait.started").len(), 1, "{}", done.all());
+    let order: Vec<String> = ended(&done).into_iter().map(|(id, _)| id).collect();
+    assert_eq!(order, ["1", "3", "4", "2"], "{}", done.all());
+    assert_eq!(world.read("fixed.txt"), "yes\n");
+    nothing_is_left(&world);
 }
 
 /// A gate that is green in each work tree and red when both parts are there, unless somebody has seen to it.

@@ -25,7 +25,7 @@ pub(super) fn accept(at: &Place, plan: Option<&str>, phase: &str) -> Result<u8, 
         let phase = state.phase_mut(phase);
         (phase.status, phase.why, phase.accepted) = (Status::Completed, "a person says so".to_owned(), true);
         // Its work is not in the plan's branch yet.
-        if let Some(work) = &mut phase.work {
+        if let Some(work) = phase.work.as_mut().filter(|work| work.stage != Stage::Split) {
             phase.status = Status::InProgress;
             work.stage = if work.onto.is_some() { work.stage } else { Stage::Done };
         }

@@ -143,7 +143,7 @@ pub(super) fn try_again(state: &mut State, only: Option<&str>, force: bool) {
         let again = phase.status == Status::Failed || (force && phase.status.is_over());
         // A person was asked to bring it together with the others.
         if phase.status == Status::NeedsPerson
-            && phase.work.as_ref().is_some_and(|work| work.stage > Stage::Done)
+            && phase.work.as_ref().is_some_and(|work| (Stage::Merging..Stage::Split).contains(&work.stage))
         {
             phase.status = Status::InProgress;
         }

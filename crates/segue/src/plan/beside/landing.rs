@@ -85,21 +85,24 @@ impl Runner {
     // The first in the order of the plan, once nobody before it is at work.
     fn whose_turn(&self) -> Option<String> {
         let board = Board::new(&self.plan, self.kept.state(), self.set.force);
-        let first = |id: &&&str| self.queued.contains(**id) || self.holds_up(id);
+        let first = |id: &&&str| {
+            if self.is_at_work(id) { !self.waiting.contains(**id) } else { self.queued.contains(**id) }
+        };
         let mut order = board.order();
         // What was taken out of the plan while it was at work comes last.
         order.extend(self.queued.iter().map(String::as_str).filter(|id| !board.order().contains(id)));
         let id = order.iter().find(first).copied()?;
-        self.queued.contains(id).then(|| id.to_owned())
-    }
-
-    fn holds_up(&self, id: &str) -> bool {
-        self.is_at_work(id) && !self.waiting.contains(id)
+        (!self.is_at_work(id)).then(|| id.to_owned())
     }
 
     /// Takes the step that a phase is at.
     pub(in crate::plan) fn advance(&mut self, id: &str) -> Result<(), PlanError> {
         let work = self.work(id).cloned().unwrap_or_default();
+        // What is on its way into the branch gets there; anything before that can wait.
+        if self.interrupted && !matches!(work.stage, Stage::Landing | Stage::Landed) {
+            self.merging = None;
+            return Ok(());
+        }
         let (tree, message) = (self.tree(id), self.merge_words(id));
         match (work.stage, work.commit) {
             (Stage::Merging, Some(commit)) => {
@@ -141,6 +144,10 @@ impl Runner {
     pub(in crate::plan) fn stepped(&mut self, id: &str, came: Stepped) -> Result<(), PlanError> {
         match came {
             Stepped::Prepared(prepared) => self.prepared(id, &prepared),
+            Stepped::Spread if self.interrupted => {
+                self.merging = None;
+                Ok(())
+            }
             Stepped::Spread if self.work(id).is_some_and(|work| !work.conflicts.is_empty()) => {
                 self.mend(id, "a conflict", &[])
             }
@@ -155,7 +162,7 @@ impl Runner {
     }
 
     fn prepared(&mut self, id: &str, prepared: &Prepared) -> Result<(), PlanError> {
-        if !prepared.is_new() {
+        if !prepared.is_new() && self.whole_when_last(id).is_none() {
             return self.land(id, &prepared.commit);
         }
         let words = mend::Conflict { files: &prepared.conflicts, words: &prepared.words };

@@ -102,14 +102,28 @@ impl Runner {
         self.warn("merge", &format!("phase {id}: merging it needs an agent: {what}{names}"))?;
         let run = (self.set.new_id)();
         self.set_work(id, |work| (work.stage, work.mend) = (Stage::Mending, Some(run)))?;
-        self.begin_mending(id)
+        self.to_mend.insert(id.to_owned());
+        Ok(())
     }
 
-    /// Starts the run that mends, or takes it up.
-    pub(in crate::plan) fn begin_mending(&mut self, id: &str) -> Result<(), PlanError> {
+    /// Starts the runs that mend, as far as there is room for more agents.
+    pub(in crate::plan) fn begin_what_mends(&mut self) -> Result<(), PlanError> {
+        while self.has_room() && !self.interrupted {
+            let Some(id) = self.to_mend.pop_first() else { return Ok(()) };
+            self.begin_mending(&id)?;
+        }
+        Ok(())
+    }
+
+    // Starts the run that mends, takes it up, or goes on with what it came to.
+    fn begin_mending(&mut self, id: &str) -> Result<(), PlanError> {
         let run = self.work(id).and_then(|work| work.mend.clone()).unwrap_or_default();
-        if outcome::look(&self.store_of(id), &run)?.is_some() {
-            return self.go_on(id, &run);
+        if let Some(facts) = outcome::look(&self.store_of(id), &run)? {
+            let over = facts.outcome.as_ref().map(|outcome| i32::from(outcome.exit_code(false)));
+            return match over.filter(|_| outcome::settle(over, Some(&facts)).end != End::Stopped) {
+                Some(code) => self.mended(id, Some(code)),
+                None => self.go_on(id, &run),
+            };
         }
         let mut job = self.check_job(id)?;
         let conflicts = self.work(id).map(|work| work.conflicts.clone()).unwrap_or_default();
@@ -158,7 +172,12 @@ impl Runner {
             self.purse.forget(&run);
         }
         match settled.end {
-            End::Completed { .. } => self.advance(id),
+            // While it waited for a provider, another one may have got its turn.
+            End::Completed { .. } if self.merging.as_deref().is_some_and(|other| other != id) => Ok(()),
+            End::Completed { .. } => {
+                self.merging = Some(id.to_owned());
+                self.advance(id)
+            }
             End::Lost if self.may_take_up(id) => {
                 self.warn(
                     "phase_lost",

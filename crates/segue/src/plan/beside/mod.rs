@@ -19,9 +19,9 @@ pub(crate) use trees::path as tree_path;
 pub(crate) use work::{Stage, Work};
 
 use super::PlanError;
-use super::child;
 use super::runner::Runner;
 use super::state::{PhaseState, Trouble};
+use super::{child, outcome};
 use crate::store::Store;
 use trees::TreeError;
 
@@ -100,13 +100,18 @@ impl Runner {
     /// Goes on where the merging of a phase was cut off.
     pub(in crate::plan) fn go_on_merging(&mut self, id: &str, stage: Stage) -> Result<(), PlanError> {
         if stage == Stage::Split {
-            return Ok(());
+            // It was cut off before its parts were written down.
+            let run = self.kept.state().phase(id).and_then(|known| known.run.clone()).unwrap_or_default();
+            let facts = outcome::look(&self.store_of(id), &run)?;
+            let code =
+                facts.and_then(|facts| facts.outcome).map(|outcome| i32::from(outcome.exit_code(false)));
+            return self.ended(id, code);
         }
         self.queued.insert(id.to_owned());
         // Its run goes on; nobody else is merged meanwhile.
         if stage == Stage::Mending {
             self.merging = Some(id.to_owned());
-            return self.begin_mending(id);
+            self.to_mend.insert(id.to_owned());
         }
         Ok(())
     }
@@ -125,7 +130,12 @@ impl Runner {
         }
         let line = value;
         match line["type"].as_str().unwrap_or_default() {
-            "wait.started" => drop(self.waiting.insert(id.to_owned())),
+            "wait.started" => {
+                self.waiting.insert(id.to_owned());
+                if self.merging.as_deref() == Some(id) {
+                    self.merging = None;
+                }
+            }
             "wait.ended" => drop(self.waiting.remove(id)),
             "gauge.read" | "session.started" | "session.ended" => {
                 self.count(line["run"].as_str().unwrap_or_default())?;
@@ -167,18 +177,19 @@ impl Runner {
 
     /// What a phase left before it was split is what its parts begin with.
     pub(in crate::plan) fn leave_to_parts(&mut self, id: &str) -> Result<(), PlanError> {
-        if self.work(id).is_none() {
-            return Ok(());
-        }
+        let Some(stage) = self.work(id).map(|work| work.stage) else { return Ok(()) };
         let (tree, message) = (self.tree(id), self.merge_words(id));
-        let left = || -> Result<Option<String>, TreeError> {
-            tree.keep("split", "before it was split")?;
-            let repo = tree.repo()?;
-            repo.commit_all(&message, false)?;
-            Ok(repo.head())
-        };
-        let head = left().map_err(tree_trouble)?.unwrap_or_default();
-        self.set_work(id, |work| (work.stage, work.base) = (Stage::Split, head))?;
+        if stage != Stage::Split {
+            let left = || -> Result<Option<String>, TreeError> {
+                tree.keep("split", "before it was split")?;
+                let repo = tree.repo()?;
+                repo.commit_all(&message, false)?;
+                Ok(repo.head())
+            };
+            let head = left().map_err(tree_trouble)?.unwrap_or_default();
+            self.set_work(id, |work| (work.stage, work.base) = (Stage::Split, head))?;
+            trees::die_at("split");
+        }
         if let Err(error) = tree.give_up() {
             self.warn("work_kept", &format!("the work tree of phase {id} is kept: {error}"))?;
         }
