@@ -260,3 +260,23 @@ fn a_journal_in_a_read_only_folder_can_be_read() {
         assert_eq!(refused, Some(Error::ReadOnly { path }));
     }
 }
+
+#[test]
+fn several_runs_share_a_journal_that_all_of_them_open_at_the_same_moment() {
+    let place = Place::new();
+    let names: Vec<String> = (0..8).map(|n| format!("r{n}")).collect();
+    std::thread::scope(|scope| {
+        for name in &names {
+            let path = place.path();
+            scope.spawn(move || {
+                let mut journal = Journal::open(&path).unwrap();
+                journal.create_run(&run(name, 1)).unwrap();
+                for seq in 1..=20 {
+                    journal.append(name, &[entry(seq)], None).unwrap();
+                }
+            });
+        }
+    });
+    let reader = Journal::read(&place.path()).unwrap();
+    assert!(names.iter().all(|name| reader.last_seq(name) == Ok(20)));
+}

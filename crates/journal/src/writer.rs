@@ -4,13 +4,18 @@
 //! run, the slower one is refused and nothing of it is stored.
 
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, TransactionBehavior, params};
 
 use crate::error::{Error, Result, on};
-use crate::reader::{PATIENCE, Reader, clamp, last_seq};
+use crate::reader::{Reader, clamp, last_seq};
 use crate::row::{Entry, RunRow, Status};
 use crate::schema;
+
+/// How long others may write before this one gives up: several runs share a journal, and a slow disk makes each wait for all.
+const PATIENCE_TO_WRITE: Duration = Duration::from_secs(60);
 
 /// The writing side of a journal. A call that returns `Ok` has reached the disk.
 #[derive(Debug)]
@@ -29,9 +34,9 @@ impl Journal {
         if conn.is_readonly(MAIN_DB).map_err(on(path))? {
             return Err(Error::ReadOnly { path: path.to_owned() });
         }
-        conn.busy_timeout(PATIENCE).map_err(on(path))?;
+        conn.busy_timeout(PATIENCE_TO_WRITE).map_err(on(path))?;
         schema::check(&conn, path)?;
-        conn.pragma_update(None, "journal_mode", "WAL").map_err(on(path))?;
+        write_ahead(&conn).map_err(on(path))?;
         conn.pragma_update(None, "synchronous", "FULL").map_err(on(path))?;
         conn.pragma_update(None, "foreign_keys", true).map_err(on(path))?;
         schema::migrate(&mut conn, path)?;
@@ -110,6 +115,21 @@ impl Journal {
         }
         change.commit().map_err(&engine)
     }
+}
+
+// The switch is made once in a journal's life and does not wait by itself when somebody else makes it at the same time.
+fn write_ahead(conn: &Connection) -> rusqlite::Result<()> {
+    let until = Instant::now() + PATIENCE_TO_WRITE;
+    loop {
+        match conn.pragma_update(None, "journal_mode", "WAL") {
+            Err(error) if busy(&error) && Instant::now() < until => thread::sleep(Duration::from_millis(10)),
+            done => return done,
+        }
+    }
+}
+
+fn busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
 #[cfg(test)]

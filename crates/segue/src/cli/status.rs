@@ -16,7 +16,8 @@ pub(super) fn status(at: &Place, run: Option<&str>, all: bool) -> Result<u8, Fai
     }
     if run.is_none() {
         let side_by_side = super::plan::at_work(at);
-        if !side_by_side.is_empty() && !at.json {
+        let latest = at.run(&reader, None)?;
+        if !at.json && (!side_by_side.is_empty() || super::plan::is_open_beside(at, &latest.id)) {
             return super::plan::status(at, None, false);
         }
         for run in &side_by_side {

@@ -93,3 +93,7 @@ impl Repo {
         paths.iter().filter(holds).cloned().collect()
     }
 }
+
+#[cfg(test)]
+#[path = "merge_tests.rs"]
+mod tests;

@@ -25,8 +25,6 @@ pub(crate) struct Job {
     pub(crate) run: String,
     /// The task.
     pub(crate) text: String,
-    /// The file that it comes from.
-    pub(crate) source: Option<String>,
     /// How many tasks of it are open.
     pub(crate) open_items: u32,
     /// What decides, beside the gates of the configuration.
@@ -93,7 +91,6 @@ impl Desk<'_> {
         Ok(Job {
             run: run.to_owned(),
             text: self.prompts.fill("phase", words)?,
-            source: Some(plan.file(phase.at).to_owned()).filter(|file| !file.is_empty()),
             open_items: u32::try_from(open.len()).unwrap_or(u32::MAX),
             gates: gates::of(plan, phase, self.program),
             agent: phase.agent.clone(),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use segue_journal::Journal;
 use segue_plans::{Budget, Phase, Plan, estimate, fill_gates};
 use segue_redact::Redactor;
 use segue_report::{Outer, PhaseFields, PhaseStatus, RunStarted};
@@ -178,6 +179,8 @@ impl Runner {
     }
 
     fn open(&mut self) -> Result<(), PlanError> {
+        // Phases that begin at the same moment find it made.
+        drop(Journal::open(&self.set.store.journal())?);
         let first = self.kept.state().lines == 0;
         if first {
             let started = RunStarted {

@@ -19,7 +19,7 @@ use segue_plans::{Budget, KnownGate, NoPlan, Plan};
 pub(super) use self::results::write_results;
 pub(super) use self::resume::resume;
 pub(super) use self::run::{run, wanted};
-pub(super) use self::status::{at_work, line_of, status};
+pub(super) use self::status::{at_work, is_open_beside, line_of, status};
 use super::failure::Failure;
 use super::open::Place;
 use super::out;

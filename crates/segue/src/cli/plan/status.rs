@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{Failure, Place, out};
 use crate::history;
-use crate::plan::{Kept, PhaseState, Stage, State, Work, all, home, tree_path};
+use crate::plan::{Kept, PhaseState, Stage, Standing, State, Work, all, home, tree_path};
 use crate::process::lock::{Holder, Lock};
 
 /// The runs that are at work side by side, if a plan is run that way now.
@@ -51,7 +51,7 @@ pub(in crate::cli) fn status(at: &Place, plan: Option<&str>, every: bool) -> Res
             show_work(at, &state.id, id, run, work);
         }
     }
-    if state.status == crate::plan::Standing::Running && !at_work {
+    if state.status == Standing::Running && !at_work {
         out::line("its process is gone: `segue resume` goes on");
     }
     Ok(0)
@@ -81,10 +81,20 @@ fn show_work(at: &Place, plan: &str, id: &str, run: &str, work: &Work) {
     }
 }
 
+/// Whether a run belongs to a plan that runs phases side by side and is not completed: then there is more to see than it.
+pub(in crate::cli) fn is_open_beside(at: &Place, run: &str) -> bool {
+    let state = plan_of(at, run);
+    state.is_some_and(|state| state.options.beside() && state.status != Standing::Completed)
+}
+
+fn plan_of(at: &Place, run: &str) -> Option<State> {
+    let states = all(&home(&at.store())).into_iter().filter_map(|dir| Kept::look(&dir).ok());
+    states.into_iter().find(|state| state.owns(run))
+}
+
 /// A line about the plan that a run belongs to.
 pub(in crate::cli) fn line_of(at: &Place, run: &str) -> Option<String> {
-    let states = all(&home(&at.store())).into_iter().filter_map(|dir| Kept::look(&dir).ok());
-    let state = states.into_iter().find(|state| state.owns(run))?;
+    let state = plan_of(at, run)?;
     let (id, _) = state.phases.iter().find(|(_, phase)| phase.run.as_deref() == Some(run))?;
     Some(format!("phase {id} of plan {} ({}); `segue plan status` says more", state.id, state.status.word()))
 }
