@@ -18,7 +18,17 @@ pub(crate) struct Merged {
     pub(crate) words: String,
 }
 
+/// The first version of git that can merge without a work tree.
+const SINCE: (u32, u32) = (2, 38);
+
 impl Repo {
+    /// Whether this git can merge as it is done here; if not, which one it is.
+    pub(crate) fn cannot_merge(&self) -> Result<Option<String>, GitError> {
+        let said = self.call(&["version"]).line()?;
+        let old = version(&said).is_some_and(|found| found < SINCE);
+        Ok(old.then_some(said))
+    }
+
     /// What comes of merging two commits.
     pub(crate) fn merged(&self, ours: &str, theirs: &str) -> Result<Merged, GitError> {
         let args = ["-c", "merge.conflictStyle=merge", "merge-tree", "--write-tree", "-z", "--name-only"];
@@ -92,6 +102,13 @@ impl Repo {
         };
         paths.iter().filter(holds).cloned().collect()
     }
+}
+
+// One that cannot be read is given the benefit of the doubt.
+fn version(said: &str) -> Option<(u32, u32)> {
+    let number = said.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
+    let mut parts = number.split('.').map(str::parse);
+    Some((parts.next()?.ok()?, parts.next()?.ok()?))
 }
 
 #[cfg(test)]

@@ -4,14 +4,31 @@ use std::fs;
 
 use crate::git::tests::Sandbox;
 
+#[test]
+fn versions_of_git_are_read_as_they_are_written_everywhere() {
+    for (said, found) in [
+        ("git version 2.47.3", Some((2, 47))),
+        ("git version 2.39.5 (Apple Git-154)", Some((2, 39))),
+        ("git version 2.37.1.windows.1", Some((2, 37))),
+        ("git version unknown", None),
+    ] {
+        assert_eq!(super::version(said), found, "{said}");
+    }
+    assert_eq!(Sandbox::new().repo().cannot_merge(), Ok(None));
+}
+
 /// Two lines of work from one commit; where each has its head.
 fn forked(ours: &[(&str, &str)], theirs: &[(&str, &str)]) -> (Sandbox, String, String) {
     let sandbox = Sandbox::new();
     sandbox.git(["checkout", "--quiet", "-b", "side"]);
-    theirs.iter().for_each(|(name, text)| drop(sandbox.write(name, text)));
+    for (name, text) in theirs {
+        sandbox.write(name, text);
+    }
     let side = sandbox.commit("theirs");
     sandbox.git(["checkout", "--quiet", "main"]);
-    ours.iter().for_each(|(name, text)| drop(sandbox.write(name, text)));
+    for (name, text) in ours {
+        sandbox.write(name, text);
+    }
     let main = sandbox.commit("ours");
     (sandbox, main, side)
 }

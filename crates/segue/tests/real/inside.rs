@@ -72,14 +72,14 @@ pub(crate) fn inside<F: FnOnce()>(seconds: u64, body: F) {
     assert!(text(&output.stdout).contains("1 passed"), "{test} was not found inside");
 }
 
-/// The real CLIs need a core each, however many tests run side by side.
+/// The real CLIs need about a core each, but for what they wait, however many tests run side by side.
 struct Slot;
 
 static TAKEN: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
 
 impl Slot {
     fn take() -> Self {
-        let most = std::thread::available_parallelism().map_or(1, usize::from);
+        let most = std::thread::available_parallelism().map_or(1, usize::from) + 1;
         let taken = TAKEN.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut taken =
             TAKEN.1.wait_while(taken, |taken| *taken >= most).unwrap_or_else(PoisonError::into_inner);

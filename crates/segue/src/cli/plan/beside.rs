@@ -25,6 +25,9 @@ pub(super) fn repo(
              \"snapshot\" or \"branch\", or leave --parallel out",
         ));
     }
+    if let Some(found) = repo.cannot_merge()? {
+        return Err(Failure::usage(format!("--parallel needs git 2.38 or later; this is {found}")));
+    }
     if repo.head().is_none() {
         return Err(Failure::usage("--parallel needs a first commit to begin with: `git commit`"));
     }
