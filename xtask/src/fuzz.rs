@@ -53,7 +53,7 @@ pub(crate) fn fuzz(words: &[&str]) -> Outcome {
 /// The short run that is part of the tests, from a fixed seed. The plain runner gives the same inputs each time; libFuzzer
 /// stops at its seconds if it has not had all of its inputs by then, so a slower machine sees fewer of them.
 pub(crate) fn short() -> Outcome {
-    run(None, Bounds { seconds: 4, runs: Some(20_000) })
+    run(None, Bounds { seconds: 2, runs: Some(20_000) })
 }
 
 fn run(only: Option<&str>, bounds: Bounds) -> Outcome {

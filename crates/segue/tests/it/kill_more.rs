@@ -18,9 +18,9 @@ fn killed_soon_after(world: &World, kind: &str, pause: Duration) -> Option<Befor
 
 #[test]
 fn e2_killed_in_the_middle_of_a_handover_that_commits_nothing_is_lost() {
-    for n in 0..12 {
+    for n in 0..8 {
         let world = world_of("phased", 1 + n % 2, AGENT);
-        let pause = Duration::from_millis(u64::from(n) * 11);
+        let pause = Duration::from_millis(u64::from(n) * 16);
         let before = killed_soon_after(&world, "checkpoint.requested", pause).unwrap();
         let (wrong, _) = take_up(&world, &before);
         assert!(wrong.is_empty(), "{pause:?} after the request: {}", wrong.join("\n\n"));

@@ -24,6 +24,8 @@ fn stopped_in(world: &World, agent: &str, stop: impl FnOnce(&World, u32)) {
     let args = ["run", "TASK.md", "--json", "--agent", agent, "--permissions", "bypass"];
     let running = world.launch(&args);
     until(|| world.steps().half_done().contains(&LONG));
+    // The agent's word about its tool may come a little after the tool itself.
+    std::thread::sleep(std::time::Duration::from_secs(1));
     stop(world, running.pid());
     let done = running.wait();
     done.ends("stopped", 130);
