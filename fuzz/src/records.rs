@@ -1,9 +1,7 @@
 //! What must hold for the records of a journal: read or refused, given back as they were, and decided the same way twice.
 
 use segue_machine::policy::preset;
-use segue_machine::{
-    AgentSpec, CommitMode, Effect, Event, GateSpec, GitSpec, Limits, Record, Run, RunSpec, Task,
-};
+use segue_machine::{AgentSpec, CommitMode, Effect, Event, GateSpec, GitSpec, Record, Run, RunSpec, Task};
 
 /// Reads each line as a record or as a list of effects.
 pub(crate) fn check(data: &[u8]) {
@@ -34,32 +32,14 @@ pub(crate) fn opening() -> Vec<Event> {
         allow: vec!["execute".to_owned()],
         ..AgentSpec::default()
     };
+    let policy = preset::find("staged").map(|p| p.policy).unwrap_or_else(|| panic!("no such preset"));
     let spec = RunSpec {
         task: Task { text: "the task".to_owned(), source: None, open_items: 2 },
-        agents: vec![agent("a"), agent("b")],
-        policy: preset::find("staged").map(|p| p.policy).unwrap_or_else(|| panic!("no such preset")),
-        limits: Limits::default(),
         gates: vec![gate],
-        git: GitSpec {
-            enabled: true,
-            commit: CommitMode::Snapshot,
-            commit_on_failure: false,
-            message: String::new(),
-            base: None,
-            base_tree: None,
-        },
+        git: GitSpec { enabled: true, commit: CommitMode::Snapshot, ..GitSpec::none() },
         workdir: "/w".to_owned(),
-        require_verified: false,
-        started_at: 0,
-        from: None,
-        role: None,
-        memory: segue_machine::ledger::Memory::Ledger,
-        wait: segue_machine::WaitRules::default(),
-        circuits: Vec::new(),
         next: segue_machine::NextSpec { verifiers: vec![agent("v")], ..Default::default() },
-        budget: Default::default(),
-        growth: None,
-        last_words: Default::default(),
+        ..RunSpec::new("the task", vec![agent("a"), agent("b")], policy)
     };
     vec![
         Event::RunStarted { spec: Box::new(spec) },

@@ -11,6 +11,7 @@ pub mod ledger;
 pub mod parts;
 pub mod policy;
 
+mod agent_event;
 mod budget;
 mod circuit;
 mod effect;
@@ -23,14 +24,15 @@ mod usage;
 mod verdict;
 mod wait_rules;
 
+pub use agent_event::{AgentEvent, AgentFailure, Capabilities, Retry, TurnEnd};
 pub use budget::{AgentBudget, AgentSpent, BudgetSpec, DayLimits, DaySpent, Opening, Spent};
 pub use circuit::Circuit;
 pub use effect::{
     Choice, Considered, Depth, Effect, EndHow, NextKind, NextStep, Notice, Prompt, TaskPart, Timer,
 };
 pub use event::{
-    Activity, AgentEvent, AgentFailure, Asked, Capabilities, CheckpointBy, Claims, Event, GateResult,
-    GateWhen, Millis, Record, Retry, SessionReason, StopHow, TurnEnd, WorkState,
+    Activity, Asked, CheckpointBy, Claims, Event, GateResult, GateWhen, Millis, Record, SessionReason,
+    StopHow, WorkState,
 };
 pub use limits::{Limit, Limits};
 pub use price::{LongPrompt, Price, Rates};

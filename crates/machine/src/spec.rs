@@ -96,6 +96,20 @@ pub struct GitSpec {
     pub base_tree: Option<String>,
 }
 
+impl GitSpec {
+    /// A run that has nothing to do with git.
+    pub fn none() -> Self {
+        Self {
+            enabled: false,
+            commit: CommitMode::Never,
+            commit_on_failure: false,
+            message: String::new(),
+            base: None,
+            base_tree: None,
+        }
+    }
+}
+
 /// Who the run works as, as far as its checkpoints depend on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoleSpec {
@@ -157,6 +171,32 @@ pub struct RunSpec {
     /// What the agent's last words must hold.
     #[serde(default)]
     pub last_words: LastWords,
+}
+
+impl RunSpec {
+    /// A run without gates, git or a past, under the usual limits.
+    pub fn new(task: impl Into<String>, agents: Vec<AgentSpec>, policy: Policy) -> Self {
+        Self {
+            task: Task { text: task.into(), source: None, open_items: 0 },
+            agents,
+            policy,
+            limits: Limits::default(),
+            gates: Vec::new(),
+            git: GitSpec::none(),
+            workdir: String::new(),
+            require_verified: false,
+            started_at: 0,
+            from: None,
+            role: None,
+            memory: Memory::default(),
+            wait: WaitRules::default(),
+            circuits: Vec::new(),
+            next: NextSpec::default(),
+            budget: BudgetSpec::default(),
+            growth: None,
+            last_words: LastWords::default(),
+        }
+    }
 }
 
 /// What the agent's last words must hold before the run may be over, beside green gates.

@@ -7,8 +7,8 @@ use segue_machine::gauge::{Gauge, Ratio};
 use segue_machine::policy::preset;
 use segue_machine::{
     AgentSpec, Capabilities, CheckpointBy, Choice, Claims, Considered, Depth, Doing, EndReason, GateResult,
-    GateSpec, GateWhen, GitSpec, HandoffKind, Life, Limit, Limits, Phase, Reading, RunSpec, SessionReason,
-    SessionView, Source, Task, Totals, Verdict, View,
+    GateSpec, GateWhen, GitSpec, HandoffKind, Life, Limit, Phase, Reading, RunSpec, SessionReason,
+    SessionView, Source, Totals, Verdict, View,
 };
 
 use crate::*;
@@ -19,36 +19,16 @@ pub(crate) fn spec(policy: &str, text: &str) -> RunSpec {
     let preset = preset::find(policy).unwrap();
     let agent = |name: &str| AgentSpec { name: name.into(), ..AgentSpec::default() };
     RunSpec {
-        task: Task { text: text.into(), source: None, open_items: 0 },
-        agents: vec![agent("claude"), agent("codex")],
-        policy: preset.policy,
-        limits: Limits::default(),
         gates: vec![GateSpec {
             name: "tests".into(),
             run: "cargo test".into(),
             timeout_ms: 1,
             manual: false,
         }],
-        git: GitSpec {
-            enabled: true,
-            commit: preset.commit,
-            commit_on_failure: false,
-            message: String::new(),
-            base: None,
-            base_tree: None,
-        },
+        git: GitSpec { enabled: true, commit: preset.commit, ..GitSpec::none() },
         workdir: "/w".into(),
-        require_verified: false,
         started_at: START,
-        from: None,
-        role: None,
-        memory: Default::default(),
-        wait: Default::default(),
-        circuits: Vec::new(),
-        next: Default::default(),
-        budget: Default::default(),
-        growth: None,
-        last_words: Default::default(),
+        ..RunSpec::new(text, vec![agent("claude"), agent("codex")], preset.policy)
     }
 }
 

@@ -6,9 +6,7 @@ use std::time::Instant;
 use segue_agents::acp::Acp;
 use segue_agents::{Act, Adapter, Io};
 use segue_machine::policy::preset;
-use segue_machine::{
-    AgentEvent, AgentSpec, CommitMode, Event, GitSpec, Limits, Reading, Record, Run, RunSpec, Task,
-};
+use segue_machine::{AgentEvent, AgentSpec, Event, Reading, Record, Run, RunSpec};
 
 use super::Row;
 
@@ -127,33 +125,8 @@ fn per_event(mut round: impl FnMut() -> u64) -> f64 {
 }
 
 fn spec() -> RunSpec {
-    RunSpec {
-        task: Task { text: "bench".to_owned(), source: None, open_items: 0 },
-        agents: vec![AgentSpec { name: "a".to_owned(), ..AgentSpec::default() }],
-        policy: preset::find("staged")
-            .map(|p| p.policy)
-            .unwrap_or_else(|| unreachable!("a preset of our own")),
-        limits: Limits::default(),
-        gates: Vec::new(),
-        git: GitSpec {
-            enabled: false,
-            commit: CommitMode::Never,
-            commit_on_failure: false,
-            message: String::new(),
-            base: None,
-            base_tree: None,
-        },
-        workdir: "/w".to_owned(),
-        require_verified: false,
-        started_at: 0,
-        from: None,
-        role: None,
-        memory: Default::default(),
-        wait: Default::default(),
-        circuits: Vec::new(),
-        next: Default::default(),
-        budget: Default::default(),
-        growth: None,
-        last_words: Default::default(),
-    }
+    let policy =
+        preset::find("staged").map(|p| p.policy).unwrap_or_else(|| unreachable!("a preset of our own"));
+    let agent = AgentSpec { name: "a".to_owned(), ..AgentSpec::default() };
+    RunSpec { workdir: "/w".to_owned(), ..RunSpec::new("bench", vec![agent], policy) }
 }

@@ -5,9 +5,7 @@ mod regimes;
 mod score;
 
 use segue_machine::policy::preset;
-use segue_machine::{
-    AgentEvent, AgentSpec, Capabilities, CommitMode, Event, GitSpec, Limits, Record, Run, RunSpec, Task,
-};
+use segue_machine::{AgentEvent, AgentSpec, Capabilities, Event, Record, Run, RunSpec};
 
 pub use regimes::Regime;
 pub use score::{Naive, Score};
@@ -168,38 +166,5 @@ fn spec() -> RunSpec {
     let policy = preset::find("observe").map(|preset| preset.policy);
     let mut policy = policy.unwrap_or_else(|| unreachable!("observe is a preset"));
     policy.stages.clear();
-    RunSpec {
-        task: Task { text: "is watched".to_owned(), source: None, open_items: 0 },
-        agents: vec![AgentSpec {
-            account: None,
-            name: "a".to_owned(),
-            model: None,
-            window: None,
-            budget: None,
-            allow: Vec::new(),
-        }],
-        policy,
-        limits: Limits::default(),
-        gates: Vec::new(),
-        git: GitSpec {
-            enabled: false,
-            commit: CommitMode::Never,
-            commit_on_failure: false,
-            message: String::new(),
-            base: None,
-            base_tree: None,
-        },
-        workdir: String::new(),
-        require_verified: false,
-        started_at: 0,
-        from: None,
-        role: None,
-        memory: Default::default(),
-        growth: None,
-        wait: Default::default(),
-        circuits: Vec::new(),
-        next: Default::default(),
-        budget: Default::default(),
-        last_words: Default::default(),
-    }
+    RunSpec::new("is watched", vec![AgentSpec { name: "a".to_owned(), ..AgentSpec::default() }], policy)
 }

@@ -1,7 +1,7 @@
 //! What is compared: a preset, as it is or with its threshold moved.
 
 use segue_machine::policy::{Policy, preset};
-use segue_machine::{AgentSpec, CommitMode, GitSpec, Limits, RunSpec, Task};
+use segue_machine::{AgentSpec, CommitMode, GitSpec, Limits, RunSpec};
 use thiserror::Error;
 
 use super::world::World;
@@ -69,31 +69,10 @@ impl Contender {
             allow: Vec::new(),
         };
         RunSpec {
-            task: Task { text: "the simulated work".to_owned(), source: None, open_items: 0 },
-            agents: vec![agent],
-            policy: self.policy.clone(),
             limits: self.limits.clone(),
-            gates: Vec::new(),
-            git: GitSpec {
-                enabled: true,
-                commit: CommitMode::Snapshot,
-                commit_on_failure: false,
-                message: String::new(),
-                base: None,
-                base_tree: None,
-            },
+            git: GitSpec { enabled: true, commit: CommitMode::Snapshot, ..GitSpec::none() },
             workdir: "/simulated".to_owned(),
-            require_verified: false,
-            started_at: 0,
-            from: None,
-            role: None,
-            memory: Default::default(),
-            growth: None,
-            wait: Default::default(),
-            circuits: Vec::new(),
-            next: Default::default(),
-            budget: Default::default(),
-            last_words: Default::default(),
+            ..RunSpec::new("the simulated work", vec![agent], self.policy.clone())
         }
     }
 }

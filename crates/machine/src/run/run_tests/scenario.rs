@@ -10,7 +10,7 @@ use crate::claims::Judged;
 use crate::policy::preset;
 use crate::{
     AgentEvent, AgentSpec, Asked, Capabilities, CheckpointBy, Claims, CommitMode, Effect, Event, GateResult,
-    GateSpec, GateWhen, GitSpec, Millis, Price, Reading, Record, Run, RunSpec, StopHow, Task, Timer, TurnEnd,
+    GateSpec, GateWhen, GitSpec, Millis, Price, Reading, Record, Run, RunSpec, StopHow, Timer, TurnEnd,
     WorkState,
 };
 
@@ -94,31 +94,16 @@ impl Scenario {
     pub(super) fn new(policy: &str) -> Self {
         let preset = preset::find(policy).unwrap();
         let spec = RunSpec {
-            task: Task { text: "do it".to_owned(), source: None, open_items: 0 },
-            agents: vec![agent("a")],
-            policy: preset.policy,
             limits: crate::Limits { max_restarts: preset.max_restarts, ..Default::default() },
-            gates: Vec::new(),
             git: GitSpec {
                 enabled: true,
                 commit: CommitMode::Snapshot,
-                commit_on_failure: false,
-                message: String::new(),
-                base: None,
                 base_tree: Some("base".to_owned()),
+                ..GitSpec::none()
             },
             workdir: "/w".to_owned(),
-            require_verified: false,
             started_at: START,
-            from: None,
-            role: None,
-            memory: Default::default(),
-            wait: Default::default(),
-            circuits: Vec::new(),
-            next: Default::default(),
-            budget: Default::default(),
-            growth: None,
-            last_words: Default::default(),
+            ..RunSpec::new("do it", vec![agent("a")], preset.policy)
         };
         Self {
             run: Run::default(),

@@ -1,9 +1,7 @@
 //! A session from its readings, under two policies.
 
 use segue_machine::policy::preset;
-use segue_machine::{
-    AgentEvent, AgentSpec, Capabilities, CommitMode, GitSpec, Limits, Reading, Record, RunSpec, Task,
-};
+use segue_machine::{AgentEvent, AgentSpec, Capabilities, Reading, Record, RunSpec};
 
 use super::*;
 
@@ -17,31 +15,8 @@ fn spec(policy: &str) -> RunSpec {
         account: None,
     };
     RunSpec {
-        task: Task { text: "do it".to_owned(), source: None, open_items: 0 },
-        agents: vec![agent],
-        policy: preset::find(policy).unwrap().policy,
-        limits: Limits::default(),
-        gates: Vec::new(),
-        git: GitSpec {
-            enabled: false,
-            commit: CommitMode::Never,
-            commit_on_failure: false,
-            message: String::new(),
-            base: None,
-            base_tree: None,
-        },
         workdir: "/w".to_owned(),
-        require_verified: false,
-        started_at: 0,
-        from: None,
-        role: None,
-        memory: Default::default(),
-        wait: Default::default(),
-        circuits: Vec::new(),
-        next: Default::default(),
-        budget: Default::default(),
-        last_words: Default::default(),
-        growth: None,
+        ..RunSpec::new("do it", vec![agent], preset::find(policy).unwrap().policy)
     }
 }
 

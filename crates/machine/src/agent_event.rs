@@ -1,0 +1,214 @@
+//! What agents say and do, in words that fit every agent, and what each of them can.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Millis, Reading};
+
+/// What an agent said or did, in words that fit every agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum AgentEvent {
+    /// The conversation is open and takes prompts.
+    Ready {
+        /// The agent's own name for the conversation.
+        conversation: String,
+        /// The model, if it says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// The window, if it says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        window: Option<u64>,
+        /// Where the agent itself would compact, block or fail, if that is below the window.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ceiling: Option<u64>,
+        /// What it can do.
+        can: Capabilities,
+    },
+    /// A model call was made.
+    UsageRead(Reading),
+    /// It wrote text (an answer, a thought, tool input) of this many characters.
+    TextSaid {
+        /// Characters.
+        chars: u64,
+    },
+    /// A tool began to run.
+    ToolStarted {
+        /// The agent's id for the call.
+        tool: String,
+        /// What it does, in the agent's words.
+        title: String,
+    },
+    /// A tool ended.
+    ToolEnded {
+        /// The agent's id for the call.
+        tool: String,
+        /// What it did, in the agent's words.
+        title: String,
+        /// Whether it worked.
+        ok: bool,
+        /// Characters of its result, which the next call will carry.
+        chars: u64,
+    },
+    /// The agent's own list of steps changed.
+    ItemsSeen {
+        /// Steps not yet done.
+        open: u32,
+        /// Steps done.
+        closed: u32,
+    },
+    /// The provider says how much of an allowance is used.
+    AllowanceSeen {
+        /// The allowance, in the provider's words.
+        name: String,
+        /// How much of it is used.
+        used_percent: u32,
+        /// When it is full again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resets_at: Option<Millis>,
+    },
+    /// The agent was asked for its own idea of the fill, as a cross-check.
+    CrossChecked {
+        /// What the last reading said.
+        reading: u64,
+        /// What the agent says.
+        agent: u64,
+    },
+    /// The agent compacted its own context.
+    Compacted,
+    /// The agent wants to be allowed something. The driver answers as the machine says.
+    PermissionAsked {
+        /// The agent's id for the request.
+        request: String,
+        /// The kind of tool.
+        kind: String,
+        /// What it wants to do.
+        title: String,
+    },
+    /// The checkpoint request was answered.
+    Answered {
+        /// The whole answer.
+        text: String,
+    },
+    /// The checkpoint request could not be put to the agent, or failed.
+    NotAnswered {
+        /// Why.
+        why: String,
+    },
+    /// The agent stopped working on the prompt.
+    TurnEnded(TurnEnd),
+    /// The agent tries a call again by itself.
+    Retrying {
+        /// Which retry this is, from 1.
+        attempt: u32,
+        /// Of how many.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        of: Option<u32>,
+        /// Why, in its own words.
+        why: String,
+        /// What kind of failure it is.
+        failure: AgentFailure,
+        /// How long it waits before the next try.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        delay_ms: Option<u64>,
+        /// When the next try is due.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next_at: Option<Millis>,
+    },
+    /// A line that the decoder does not know. It never ends a run.
+    Unrecognised {
+        /// The beginning of the line, made readable.
+        text: String,
+        /// The whole length in bytes.
+        bytes: u64,
+    },
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "how", rename_all = "snake_case")]
+pub enum TurnEnd {
+    /// By itself: the agent says that it is done.
+    Finished {
+        /// Its last words.
+        text: String,
+    },
+    /// It was cancelled, by us or by the agent.
+    Cancelled,
+    /// The context did not fit into the window any more.
+    Overflow {
+        /// The agent's or API's message.
+        message: String,
+    },
+    /// Something else went wrong.
+    Failed {
+        /// Which kind of thing.
+        failure: AgentFailure,
+        /// The agent's or API's message.
+        message: String,
+        /// When to come back, as the agent or the API says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry: Option<Retry>,
+    },
+}
+
+impl TurnEnd {
+    /// A failure that says nothing about when to come back.
+    pub fn failed(failure: AgentFailure, message: impl Into<String>) -> Self {
+        Self::Failed { failure, message: message.into(), retry: None }
+    }
+}
+
+/// When an agent may be tried again, as it was told: adapters have no clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Retry {
+    /// At this moment.
+    At(Millis),
+    /// So many milliseconds after it was told.
+    After(u64),
+}
+
+/// Why an agent cannot go on. Each has an action of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentFailure {
+    /// The provider has too much to do.
+    Overloaded,
+    /// Too many requests for now.
+    RateLimited,
+    /// Nothing left to spend.
+    Quota,
+    /// Not logged in, or not allowed.
+    Unauthorised,
+    /// The model does not exist or may not be used.
+    BadModel,
+    /// The provider cannot be reached.
+    Network,
+    /// The agent refuses to work on this.
+    Refused,
+    /// Anything else.
+    Other,
+}
+
+/// What an agent can do, as far as the decisions depend on it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capabilities {
+    /// It can be asked for a checkpoint inside the conversation.
+    pub ask: bool,
+    /// It takes several prompts in one conversation.
+    pub follow_up: bool,
+    /// It is expected to report usage while a turn runs.
+    pub usage: bool,
+    /// It asks before a call that follows tool results, and can be stopped there.
+    #[serde(default)]
+    pub brake: bool,
+    /// It can be told something while it works, without being disturbed.
+    #[serde(default = "could_always")]
+    pub tell: bool,
+}
+
+// Runs from before this was asked told every agent.
+fn could_always() -> bool {
+    true
+}
