@@ -336,8 +336,14 @@ fn what_cannot_run_side_by_side_is_refused_with_what_to_do() {
     let task = world.segue(&["run", "TASK.md", "--parallel", "2", "--dry-run"]);
     assert!(!task.all().contains("panicked"), "{}", task.all());
     world.git(&["checkout", "--quiet", "README.md"]);
+    let mine = world.read("README.md") + "mine\n";
+    world.write("README.md", &mine);
+    world.segue(&["run", "segue.plan.toml", "--parallel", "2", "--allow-dirty", "--phase", "1"]).exits(0);
+    assert_eq!(world.read("README.md"), mine, "it stays where it is");
+    assert!(!world.git(&["show", "HEAD:README.md"]).contains("mine"), "and out of the phases");
+    world.git(&["checkout", "--quiet", "README.md"]);
     // The plan itself need not be committed.
-    let done = world.segue(&["run", "segue.plan.toml", "--json", "--parallel", "2"]);
+    let done = world.segue(&["run", "segue.plan.toml", "--json", "--parallel", "2", "--restart"]);
     done.exits(0);
     assert!(world.git(&["status", "--porcelain"]).contains("?? segue.plan.toml"));
 }

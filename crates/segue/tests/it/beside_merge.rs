@@ -153,6 +153,24 @@ fn a_merge_whose_agent_waits_for_a_provider_lets_the_others_go_first() {
     nothing_is_left(&world);
 }
 
+#[test]
+fn a_commit_that_somebody_makes_while_a_phase_is_merged_is_merged_too() {
+    let world = two("", "");
+    // The gate is run on the merged tree, so the branch moves between the merge and the landing, once.
+    let moves = "if [ -f parts/01.txt ] && [ -f parts/02.txt ] && [ ! -f ../moved ]; then\n\
+                 touch ../moved; cd ../../../../..; echo mine >mine.txt; git add mine.txt\n\
+                 git -c user.name=t -c user.email=t@t commit -qm mine; fi\n";
+    world.write("moves.sh", moves);
+    let plan = world.read("segue.plan.toml");
+    world.write("segue.plan.toml", &format!("{plan}\n[[gate]]\nname = \"moves\"\nrun = \"sh moves.sh\"\n"));
+    world.commit("a gate that commits");
+    let done = run(&world);
+    done.exits(0);
+    assert_eq!(world.read("mine.txt"), "mine\n");
+    assert_eq!(world.git(&["log", "--format=%s"]).matches("mine").count(), 1, "{}", done.all());
+    assert!(world.steps().repeated().is_empty() && world.steps().lost(3).is_empty());
+}
+
 /// A gate that is green in each work tree and red when both parts are there, unless somebody has seen to it.
 fn together(does: &str) -> World {
     let world = two(does, "");

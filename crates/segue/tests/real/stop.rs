@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use segue_rehearsal::job::Job;
 use segue_rehearsal::model_server::ServerScript;
 use segue_rehearsal::model_server::script::{PersonaOptions, StepHabit};
 
@@ -37,12 +38,20 @@ fn stopped_in(world: &World, agent: &str, stop: impl FnOnce(&World, u32)) {
     let place = |what: &dyn Fn(&serde_json::Value) -> bool| lines.iter().position(what);
     let recorded = place(&|l| l["type"] == "gauge.read" && l["final"] == false && l["tools"] == LONG);
     let taken = place(&|l| l["type"] == "checkpoint.taken");
-    // codex-acp does not always tell the end of a tool whose turn was cancelled: segue sees it by the tool's process.
-    let told = agent != "codex-acp" || recorded.is_some();
     let gauge = done.of("gauge.read");
+    // codex-acp does not always tell the end of a tool whose turn was cancelled; that it had ended is seen by its file.
+    let told = agent != "codex-acp" || recorded.is_some();
     assert!(
         !told || recorded.is_some_and(|at| Some(at) < taken),
         "{recorded:?} {taken:?}\n{}\n{gauge:#?}",
+        done.all()
+    );
+    let part =
+        std::fs::metadata(world.repo().join(Job::part(LONG))).and_then(|facts| facts.modified()).unwrap();
+    let at: jiff::Timestamp = lines[taken.unwrap()]["at"].as_str().unwrap().parse().unwrap();
+    assert!(
+        jiff::Timestamp::try_from(part).unwrap() <= at,
+        "the tool ended after the checkpoint: {}",
         done.all()
     );
     let by = lines[taken.unwrap()]["by"].clone();
