@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::beside::{nothing_is_left, with_files};
 use crate::beside_merge::agent_does;
 use crate::plan_run::{ended, native, pairs, roomy, state, world};
+use crate::plan_split::IN_THREE;
 use crate::support::{Done, World, until};
 
 fn committed(world: &World, plan: &str) {
@@ -114,16 +115,7 @@ fn p1_a_split_into_three_runs_side_by_side_under_observe_with_a_notice() {
     let notice =
         "Phase 20 too large (three files at once). Splitting into 3 sub-phases, launching in parallel...";
     assert_eq!(done.warnings("split"), [notice]);
-    let expected = [
-        ("1", "completed"),
-        ("20", "split"),
-        ("20a", "completed"),
-        ("20b", "completed"),
-        ("20c", "completed"),
-        ("20", "completed"),
-        ("21", "completed"),
-    ];
-    assert_eq!(ended(&done), pairs(&expected), "{}", done.all());
+    assert_eq!(ended(&done), pairs(IN_THREE), "{}", done.all());
     let met = together(&done);
     assert_eq!(met.len(), 3, "all three at once: {met:?}");
     world.assert_each_step_once(&done);

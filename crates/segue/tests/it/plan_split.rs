@@ -6,6 +6,17 @@ use serde_json::{Value, json};
 use crate::plan_run::{ended, native, pairs, roomy, state, world};
 use crate::support::World;
 
+/// How a plan of phases 1, 20 and 21 ends when 20 is split into three.
+pub(crate) const IN_THREE: &[(&str, &str)] = &[
+    ("1", "completed"),
+    ("20", "split"),
+    ("20a", "completed"),
+    ("20b", "completed"),
+    ("20c", "completed"),
+    ("20", "completed"),
+    ("21", "completed"),
+];
+
 fn request(parts: &[(&str, &[u32])]) -> String {
     let parts: Vec<Value> = parts
         .iter()
@@ -37,16 +48,7 @@ fn p1_a_split_request_becomes_three_parts_and_the_phase_is_completed_when_all_ar
     plan(&world);
     let done = world.segue(&["run", "segue.plan.toml", "--json", "--policy", "observe"]);
     done.exits(0);
-    let expected = [
-        ("1", "completed"),
-        ("20", "split"),
-        ("20a", "completed"),
-        ("20b", "completed"),
-        ("20c", "completed"),
-        ("20", "completed"),
-        ("21", "completed"),
-    ];
-    assert_eq!(ended(&done), pairs(&expected), "{}", done.all());
+    assert_eq!(ended(&done), pairs(IN_THREE), "{}", done.all());
     world.assert_each_step_once(&done);
     let notice = "Phase 20 too large (six files at once). Splitting into 3 sub-phases, launching one after the other...";
     assert_eq!(done.warnings("split"), [notice]);
