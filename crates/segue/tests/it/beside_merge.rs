@@ -201,6 +201,33 @@ fn a_gate_that_fails_only_after_the_merge_goes_to_an_agent() {
 }
 
 #[test]
+fn a_gate_of_the_configuration_alone_is_asked_of_the_merged_tree_too() {
+    let world = two("", "");
+    let plan = world.read("segue.plan.toml");
+    // No phase has anything of its own that could decide.
+    let bare: String = plan
+        .split("[[phase.task.criterion]]")
+        .map(|part| part.split_once("\n[[phase").map_or(part, |_| part))
+        .collect();
+    let bare: Vec<&str> = bare
+        .lines()
+        .filter(|line| {
+            !line.starts_with("text =") && !line.starts_with("run =") && !line.contains("criterion")
+        })
+        .collect();
+    world.write("segue.plan.toml", &bare.join("\n"));
+    world.write("together.sh", "test ! -f parts/01.txt || test ! -f parts/02.txt || test -f fixed.txt\n");
+    let toml = world.read("segue.toml");
+    world.write("segue.toml", &format!("{toml}\n[[gate]]\nname = \"together\"\nrun = \"sh together.sh\"\n"));
+    agent_does(&world, FIX);
+    let done = run(&world);
+    done.exits(0);
+    assert_eq!(done.warnings("merge").len(), 1, "{}", done.all());
+    assert_eq!(world.read("fixed.txt"), "yes\n");
+    nothing_is_left(&world);
+}
+
+#[test]
 fn a_gate_that_stays_red_after_the_merge_keeps_the_branch_as_it_was_until_somebody_mends_it() {
     let world = together("");
     let done = run(&world);

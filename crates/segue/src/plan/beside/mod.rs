@@ -10,7 +10,6 @@ mod work;
 
 use segue_plans::ids::same;
 use segue_plans::{Phase, Status};
-
 use serde_json::Value;
 
 pub(in crate::plan) use claims::Claim;
