@@ -45,8 +45,12 @@ impl Runner {
 
     // One that waits for a provider leaves its place to another, but not to any number of them.
     pub(super) fn has_room(&self) -> bool {
-        let most = self.kept.state().options.most();
-        let at_work = self.at_work.len();
+        let (options, at_work) = (&self.kept.state().options, self.at_work.len());
+        let most = options.most();
+        // Phases that share a work tree come one after the other, whatever they wait for.
+        if !options.beside() {
+            return at_work < most;
+        }
         at_work - self.waiting.len().min(at_work) < most && at_work < most * 2
     }
 

@@ -267,6 +267,20 @@ fn one_that_waits_for_a_rate_limit_does_not_hold_the_others() {
 }
 
 #[test]
+fn where_phases_come_one_after_the_other_one_that_waits_keeps_its_place() {
+    let kind = FaultKind::Provider { says: Refusal::RateLimited, resets_in_ms: Some(2_000) };
+    let world = world(2, Script { faults: vec![Fault { at_step: 1, session: None, kind }], ..roomy() });
+    committed(&world, &with_files(&[("1", &[], &[1]), ("2", &[], &[2])]));
+    let done = world.segue(&["run", "segue.plan.toml", "--json"]);
+    done.exits(0);
+    assert_eq!(done.of("wait.started").len(), 1, "{}", done.all());
+    let lines = done.lines();
+    let place =
+        |kind: &str, id: &str| lines.iter().position(|line| line["type"] == kind && line["phase"] == id);
+    assert!(place("phase.finished", "1") < place("phase.started", "2"), "{}", done.all());
+}
+
+#[test]
 fn what_a_plan_may_spend_is_shared_by_its_phases() {
     let world = world(12, Script { step_ms: 150, ..roomy() });
     let phases: &[(&str, &[&str], &[u32])] =

@@ -171,6 +171,23 @@ fn a_commit_that_somebody_makes_while_a_phase_is_merged_is_merged_too() {
     assert!(world.steps().repeated().is_empty() && world.steps().lost(3).is_empty());
 }
 
+#[test]
+fn the_commands_for_a_person_stand_on_lines_of_their_own() {
+    let world = two("", SAME_PLACE);
+    let done = world.segue(&["run", "segue.plan.toml", "--parallel", "3"]);
+    done.exits(3);
+    let given: Vec<&str> = done.out.lines().filter_map(|line| line.strip_prefix("    ")).collect();
+    let first = given.iter().position(|line| line.starts_with("cd ") && line.contains(".segue/work/"));
+    let given = &given[first.unwrap_or_else(|| panic!("{}", done.all()))..];
+    assert!(given[1].starts_with("# take the markers") && given[1].ends_with("shared.txt"), "{given:?}");
+    assert!(given[2].starts_with("git add --all && git commit"), "{given:?}");
+    assert!(given[4].starts_with("segue resume plan-"), "{given:?}");
+    let script: Vec<&str> =
+        given[..5].iter().map(|line| if line.starts_with('#') { TAKE_BOTH } else { *line }).collect();
+    by_hand(&world, &script.join("\n"));
+    both_are_there(&world);
+}
+
 /// A gate that is green in each work tree and red when both parts are there, unless somebody has seen to it.
 fn together(does: &str) -> World {
     let world = two(does, "");

@@ -7,6 +7,7 @@ use segue_machine::checkpoint::cut_chars;
 use segue_machine::{GateResult, GateSpec};
 use segue_plans::Status;
 use segue_redact::Redactor;
+use segue_report::{Outer, PhaseStatus, plain};
 
 use super::{Stage, merge};
 use crate::history;
@@ -15,6 +16,7 @@ use crate::plan::child::What;
 use crate::plan::job::Job;
 use crate::plan::outcome::{self, End};
 use crate::plan::runner::{Runner, fields};
+use crate::plan::voice::Voice;
 use crate::plan::{PlanError, gates};
 use crate::store::Store;
 
@@ -234,18 +236,17 @@ impl Runner {
                 known.work.get_or_insert_default().stage = Stage::Stuck;
             }
         })?;
-        self.warn(
-            "merge_stuck",
-            &format!("phase {id} could not be merged: {why}. Finish it with:\n{}", commands.join("\n")),
-        )?;
+        let words = format!("phase {id} could not be merged: {why}. Finish it with:");
+        self.voice.say(&format!("segue: {words}"));
+        let lines: Vec<String> = commands.iter().map(|line| format!("    {}", plain(line))).collect();
+        self.voice.show(&lines);
+        if self.voice.json {
+            self.tell(Voice::warning("merge_stuck", &format!("{words}\n{}", commands.join("\n"))))?;
+        }
         let phase = self.phase_of(id);
         self.told.insert(phase.id.clone());
         let known = self.kept.state().phase(id);
-        self.tell(segue_report::Outer::PhaseFinished(fields(
-            &phase,
-            Some(segue_report::PhaseStatus::NeedsPerson),
-            known,
-        )))?;
+        self.tell(Outer::PhaseFinished(fields(&phase, Some(PhaseStatus::NeedsPerson), known)))?;
         self.show_standing(id);
         self.settle_whole(id)?;
         self.trouble(3, false);
