@@ -90,6 +90,7 @@ impl Talk {
             16..=23 => self.act(Act::Braked),
             24..=25 => self.act(Act::Permission { request: "none".to_owned(), allow: true }),
             26 => self.act(Act::Close),
+            27..=30 => self.act(Act::SideQuestion { id: "1".to_owned(), text: "why?".to_owned() }),
             _ => {}
         }
     }

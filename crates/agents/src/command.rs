@@ -34,7 +34,14 @@ impl Adapter for Command {
             model: None,
             window: None,
             ceiling: None,
-            can: Capabilities { ask: false, follow_up: false, usage: false, brake: false, tell: false },
+            can: Capabilities {
+                ask: false,
+                follow_up: false,
+                usage: false,
+                brake: false,
+                tell: false,
+                side: false,
+            },
         });
     }
 
@@ -53,8 +60,10 @@ impl Adapter for Command {
     }
 
     fn act(&mut self, act: Act, io: &mut Io) {
-        if let Act::Close = act {
-            io.close = true;
+        match act {
+            Act::SideQuestion { id, .. } => crate::no_side_question(id, io),
+            Act::Close => io.close = true,
+            Act::Prompt(_) | Act::Ask(_) | Act::Tell(_) | Act::Permission { .. } | Act::Braked => {}
         }
     }
 

@@ -31,6 +31,14 @@ pub enum Act {
     Ask(String),
     /// Take note of this; no answer is needed.
     Tell(String),
+    /// Answer this from the conversation as it stands, beside the work and without running a tool. The answer comes back
+    /// as [`AgentEvent::SideAnswered`] or [`AgentEvent::SideFailed`] with the same id, and never as part of a turn.
+    SideQuestion {
+        /// The driver's id for the question, unique in the session.
+        id: String,
+        /// The question.
+        text: String,
+    },
     /// The answer to a permission request.
     Permission {
         /// The request's id, as the event had it.
@@ -99,6 +107,11 @@ fn whole_ms(ms: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time, clamped")]
     let whole = ms.clamp(0.0, 1e15).round() as u64;
     whole
+}
+
+/// What an agent without side questions answers to one.
+fn no_side_question(id: String, io: &mut Io) {
+    io.events.push(AgentEvent::SideFailed { id, why: "this agent takes no side questions".to_owned() });
 }
 
 /// A line that is not understood: its beginning, made readable.

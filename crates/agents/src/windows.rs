@@ -181,7 +181,14 @@ mod tests {
             model: model.map(str::to_owned),
             window,
             ceiling: None,
-            can: Capabilities { ask: true, follow_up: true, usage: true, brake: false, tell: true },
+            can: Capabilities {
+                ask: true,
+                follow_up: true,
+                usage: true,
+                brake: false,
+                tell: true,
+                side: false,
+            },
         }
     }
 

@@ -95,6 +95,20 @@ pub enum AgentEvent {
         /// Why.
         why: String,
     },
+    /// A side question was answered; the work went on meanwhile.
+    SideAnswered {
+        /// The driver's id for the question.
+        id: String,
+        /// The whole answer.
+        text: String,
+    },
+    /// A side question could not be put, or was not answered.
+    SideFailed {
+        /// The driver's id for the question.
+        id: String,
+        /// Why.
+        why: String,
+    },
     /// The agent stopped working on the prompt.
     TurnEnded(TurnEnd),
     /// The agent tries a call again by itself.
@@ -206,6 +220,9 @@ pub struct Capabilities {
     /// It can be told something while it works, without being disturbed.
     #[serde(default = "could_always")]
     pub tell: bool,
+    /// It answers questions from its conversation while it works, without being disturbed.
+    #[serde(default)]
+    pub side: bool,
 }
 
 // Runs from before this was asked told every agent.

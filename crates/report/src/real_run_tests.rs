@@ -12,7 +12,8 @@ fn agent(session: u32, event: AgentEvent) -> Event {
 }
 
 fn ready(session: u32) -> Event {
-    let can = Capabilities { ask: true, follow_up: true, usage: true, brake: false, tell: false };
+    let can =
+        Capabilities { ask: true, follow_up: true, usage: true, brake: false, tell: false, side: false };
     let (model, window) = (Some("opus".into()), Some(200_000));
     agent(
         session,

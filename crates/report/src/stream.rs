@@ -148,6 +148,8 @@ impl OuterStream {
             | AgentEvent::PermissionAsked { .. }
             | AgentEvent::Answered { .. }
             | AgentEvent::NotAnswered { .. }
+            | AgentEvent::SideAnswered { .. }
+            | AgentEvent::SideFailed { .. }
             | AgentEvent::TurnEnded(_)
             | AgentEvent::Retrying { .. }
             | AgentEvent::Unrecognised { .. } => None,

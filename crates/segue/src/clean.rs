@@ -101,6 +101,8 @@ fn agent(event: &mut AgentEvent, clean: &mut impl FnMut(&mut String)) {
         | AgentEvent::PermissionAsked { title, .. } => clean(title),
         AgentEvent::Answered { text }
         | AgentEvent::NotAnswered { why: text }
+        | AgentEvent::SideAnswered { text, .. }
+        | AgentEvent::SideFailed { why: text, .. }
         | AgentEvent::Retrying { why: text, .. }
         | AgentEvent::Unrecognised { text, .. } => clean(text),
         AgentEvent::TurnEnded(end) => match end {

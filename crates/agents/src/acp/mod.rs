@@ -279,6 +279,7 @@ impl Acp {
                 usage: true,
                 brake: self.has_brake,
                 tell: self.takes_notes,
+                side: false,
             },
         });
     }
@@ -417,6 +418,7 @@ impl Adapter for Acp {
                 frame::notification("_segue.dev/note", &params, &mut io.write);
             }
             Act::Tell(_) => {}
+            Act::SideQuestion { id, .. } => crate::no_side_question(id, io),
             Act::Permission { request, allow } => self.answer(&request, allow, io),
             Act::Braked => self.braked = true,
             Act::Close => {

@@ -54,6 +54,8 @@ pub struct Claude {
     tools: BTreeMap<String, String>,
     background: BTreeSet<String>,
     permissions: BTreeMap<String, Value>,
+    /// Side questions that are not answered, by the id of their control request.
+    side_questions: BTreeMap<String, String>,
     text: String,
     chars: u64,
 }
@@ -86,6 +88,7 @@ impl Claude {
             tools: BTreeMap::new(),
             background: BTreeSet::new(),
             permissions: BTreeMap::new(),
+            side_questions: BTreeMap::new(),
             text: String::new(),
             chars: 0,
         }
@@ -128,9 +131,23 @@ impl Claude {
         }
     }
 
-    fn control(&mut self, request: &Value, io: &mut Io) {
+    fn control(&mut self, request: &Value, io: &mut Io) -> String {
         let id = self.next_id();
         write(&json!({ "type": "control_request", "request_id": id, "request": request }), io);
+        id
+    }
+
+    /// Past its ceiling the CLI answers itself and marks that as synthetic: nobody was asked.
+    fn side_answer(id: String, response: &Value, io: &mut Io) {
+        let answer = &response["response"];
+        let text = answer["response"].as_str().unwrap_or_default();
+        let real = response["subtype"] == "success" && answer["synthetic"] != true && !text.trim().is_empty();
+        io.events.push(if real {
+            AgentEvent::SideAnswered { id, text: text.to_owned() }
+        } else {
+            let why = response["error"].as_str().filter(|why| !why.is_empty()).unwrap_or(text);
+            AgentEvent::SideFailed { id, why: why.to_owned() }
+        });
     }
 
     /// The window that the CLI believes in is only worth something when it knows the model.
@@ -179,12 +196,17 @@ impl Claude {
                 usage: true,
                 brake: self.options.brake.is_some(),
                 tell: true,
+                side: true,
             },
         });
     }
 
     fn control_response(&mut self, line: &Value, io: &mut Io) {
         let response = &line["response"];
+        let asked = response["request_id"].as_str().and_then(|request| self.side_questions.remove(request));
+        if let Some(id) = asked {
+            return Self::side_answer(id, response, io);
+        }
         let answer = &response["response"];
         if response["subtype"] == "success" && answer.get("maxTokens").is_some() {
             self.usage_answer(answer, io);
@@ -261,6 +283,11 @@ impl Adapter for Claude {
             Act::Tell(text) => {
                 self.note = Some(text);
                 self.send_note(io);
+            }
+            Act::SideQuestion { id, text } => {
+                let question = json!({ "subtype": "side_question", "question": text });
+                let request = self.control(&question, io);
+                self.side_questions.insert(request, id);
             }
             Act::Permission { request, allow } => self.permit(&request, allow, io),
             // Its own result line says so.

@@ -223,3 +223,29 @@ fn h3_a_limit_that_turned_a_request_down_says_when_to_come_back() {
         assert_eq!(told, Some((AgentFailure::RateLimited, retry)), "{status}");
     }
 }
+
+#[test]
+fn k1_a_side_question_is_answered_under_its_own_id_and_touches_no_turn() {
+    let mut talk = Talk::new();
+    for (id, text) in [("q1", "where do you stand?"), ("q2", "and now?")] {
+        let act = Act::SideQuestion { id: id.to_owned(), text: text.to_owned() };
+        talk.claude.act(act, &mut talk.io);
+    }
+    let asked = talk.written();
+    assert!(asked.iter().all(|w| w["request"]["subtype"] == "side_question"), "{asked:?}");
+    assert_eq!(asked[0]["request"]["question"], "where do you stand?");
+    talk.events();
+    let answer = |request: &Value, text: &str, synthetic: bool| {
+        let response = json!({ "response": text, "synthetic": synthetic });
+        let response = json!({ "subtype": "success", "request_id": request, "response": response });
+        json!({ "type": "control_response", "response": response })
+    };
+    talk.says(&answer(&asked[1]["request_id"], "(API error: Prompt is too long)", true));
+    talk.says(&answer(&asked[0]["request_id"], "at step 3", false));
+    talk.says(&answer(&asked[0]["request_id"], "at step 3", false));
+    let expected = [
+        AgentEvent::SideFailed { id: "q2".to_owned(), why: "(API error: Prompt is too long)".to_owned() },
+        AgentEvent::SideAnswered { id: "q1".to_owned(), text: "at step 3".to_owned() },
+    ];
+    assert_eq!(talk.events(), expected);
+}

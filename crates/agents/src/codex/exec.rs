@@ -84,7 +84,14 @@ impl Adapter for CodexExec {
             model: self.model.clone(),
             window: None,
             ceiling: None,
-            can: Capabilities { ask: false, follow_up: false, usage: true, brake: false, tell: false },
+            can: Capabilities {
+                ask: false,
+                follow_up: false,
+                usage: true,
+                brake: false,
+                tell: false,
+                side: false,
+            },
         });
     }
 
@@ -136,8 +143,10 @@ impl Adapter for CodexExec {
     }
 
     fn act(&mut self, act: Act, io: &mut Io) {
-        if let Act::Close = act {
-            io.close = true;
+        match act {
+            Act::SideQuestion { id, .. } => crate::no_side_question(id, io),
+            Act::Close => io.close = true,
+            Act::Prompt(_) | Act::Ask(_) | Act::Tell(_) | Act::Permission { .. } | Act::Braked => {}
         }
     }
 

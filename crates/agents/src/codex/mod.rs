@@ -172,7 +172,14 @@ impl Codex {
             model: result["model"].as_str().map(str::to_owned),
             window: None,
             ceiling: None,
-            can: Capabilities { ask: true, follow_up: true, usage: true, brake: false, tell: true },
+            can: Capabilities {
+                ask: true,
+                follow_up: true,
+                usage: true,
+                brake: false,
+                tell: true,
+                side: false,
+            },
         });
     }
 
@@ -315,6 +322,7 @@ impl Adapter for Codex {
                     write(&json!({ "id": id, "result": { "decision": decision } }), io);
                 }
             }
+            Act::SideQuestion { id, .. } => crate::no_side_question(id, io),
             Act::Braked => {}
             Act::Close => {
                 if let Some(turn) = &self.turn {

@@ -203,7 +203,14 @@ impl OpenCode {
             model: self.model.clone(),
             window: limit.window,
             ceiling: limit.ceiling,
-            can: Capabilities { ask: true, follow_up: true, usage: true, brake: false, tell: true },
+            can: Capabilities {
+                ask: true,
+                follow_up: true,
+                usage: true,
+                brake: false,
+                tell: true,
+                side: false,
+            },
         });
     }
 
@@ -267,6 +274,7 @@ impl Adapter for OpenCode {
             Act::Ask(text) => self.ask(&text, io),
             Act::Tell(text) => self.post_prompt(Call::Other, &text, true, io),
             Act::Permission { request, allow } => self.permit(&request, allow, io),
+            Act::SideQuestion { id, .. } => crate::no_side_question(id, io),
             Act::Braked => {}
             Act::Close => {
                 if self.busy && self.session.is_some() {

@@ -73,6 +73,8 @@ impl Run {
                 }
                 self.answered(None, out);
             }
+            // Nobody has asked yet.
+            AgentEvent::SideAnswered { .. } | AgentEvent::SideFailed { .. } => {}
             AgentEvent::TurnEnded(end) => self.turn_ended(end, out),
             AgentEvent::Retrying { .. } => self.retrying(out),
             AgentEvent::Unrecognised { .. } => {

@@ -89,6 +89,8 @@ impl Life {
             | AgentEvent::Compacted
             | AgentEvent::Answered { .. }
             | AgentEvent::NotAnswered { .. }
+            | AgentEvent::SideAnswered { .. }
+            | AgentEvent::SideFailed { .. }
             | AgentEvent::TurnEnded(_)
             | AgentEvent::Retrying { .. } => None,
         };
@@ -122,7 +124,9 @@ impl Life {
             | AgentEvent::Compacted
             | AgentEvent::PermissionAsked { .. }
             | AgentEvent::Answered { .. }
-            | AgentEvent::NotAnswered { .. } => {}
+            | AgentEvent::NotAnswered { .. }
+            | AgentEvent::SideAnswered { .. }
+            | AgentEvent::SideFailed { .. } => {}
         }
         self.retry = None;
     }

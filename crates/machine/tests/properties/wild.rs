@@ -216,6 +216,7 @@ pub(crate) fn ready(session: u32, dice: &mut Dice) -> AgentEvent {
             usage: true,
             brake: dice.chance(50),
             tell: dice.chance(50),
+            side: dice.chance(50),
         },
     }
 }
@@ -281,6 +282,8 @@ pub(crate) fn agent_event(dice: &mut Dice) -> AgentEvent {
             AgentEvent::AllowanceSeen { name: text, used_percent: dice.roll(120), resets_at }
         }
         9 if dice.chance(20) => AgentEvent::CrossChecked { reading: 9, agent: u64::from(dice.roll(20)) },
+        9 if dice.chance(30) => AgentEvent::SideAnswered { id: "1".to_owned(), text },
+        9 if dice.chance(30) => AgentEvent::SideFailed { id: "1".to_owned(), why: text },
         9 => AgentEvent::NotAnswered { why: text },
         10 => AgentEvent::TurnEnded(turn_end(dice)),
         11 => AgentEvent::Retrying {

@@ -190,6 +190,7 @@ impl Play<'_> {
                 usage: true,
                 brake: self.world.brake,
                 tell: true,
+                side: false,
             },
         });
     }

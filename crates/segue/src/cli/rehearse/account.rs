@@ -143,6 +143,8 @@ impl Account {
             | AgentEvent::PermissionAsked { .. }
             | AgentEvent::Answered { .. }
             | AgentEvent::NotAnswered { .. }
+            | AgentEvent::SideAnswered { .. }
+            | AgentEvent::SideFailed { .. }
             | AgentEvent::Retrying { .. }
             | AgentEvent::Unrecognised { .. } => {}
         }

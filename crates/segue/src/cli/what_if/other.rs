@@ -132,6 +132,8 @@ fn tells_of_the_window(event: &Event) -> bool {
             | AgentEvent::PermissionAsked { .. }
             | AgentEvent::Answered { .. }
             | AgentEvent::NotAnswered { .. }
+            | AgentEvent::SideAnswered { .. }
+            | AgentEvent::SideFailed { .. }
             | AgentEvent::TurnEnded(_)
             | AgentEvent::Retrying { .. }
             | AgentEvent::Unrecognised { .. } => false,
