@@ -19,6 +19,8 @@ pub struct Conversation {
     pub max_tokens: Option<u64>,
     /// The answer must be JSON of this shape.
     pub schema: Option<Value>,
+    /// Whether it is a question beside the conversation and not part of it.
+    pub forked: bool,
     /// Whether the client asks for its prompt to be cached.
     pub caches: bool,
     /// The tools on offer.

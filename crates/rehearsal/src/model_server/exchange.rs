@@ -9,12 +9,13 @@ use super::answer::{Answer, Kind, Thread};
 use super::cache::Cache;
 use super::conversation::Conversation;
 use super::fault::Faults;
+use super::forks::Forks;
 use super::http::Request;
 use super::refusal::{self, Refusal};
 use super::reply::{Ids, Usage};
 use super::route::{Ask, route};
 use super::script::{FaultKind, ServerScript, WindowError};
-use super::truth::{Api, Log, TruthLine};
+use super::truth::{Api, Log, Opening, TruthLine};
 use super::{anthropic, chat, gemini, openai, persona};
 
 /// What goes back.
@@ -43,6 +44,7 @@ pub(super) struct Desk {
     start_ms: u64,
     n: u64,
     cache: Cache,
+    forks: Forks,
     pub(super) faults: Faults,
     pub(super) log: Log,
 }
@@ -51,7 +53,7 @@ impl Desk {
     pub(super) fn new(script: ServerScript, start_ms: u64) -> io::Result<Self> {
         let log = Log::open(script.truth_log.as_deref())?;
         let faults = Faults::new(&script.faults);
-        Ok(Self { script, start_ms, n: 0, cache: Cache::default(), faults, log })
+        Ok(Self { script, start_ms, n: 0, cache: Cache::default(), forks: Forks::default(), faults, log })
     }
 
     /// The reply to a request.
@@ -91,11 +93,15 @@ impl Desk {
     }
 
     fn model_call(&mut self, request: &Request, body: &Value, ids: &Ids, line: &mut TruthLine) -> Reply {
-        let talk = conversation(line.api, request, body);
+        let mut talk = conversation(line.api, request, body);
+        talk.forked = self.forks.is_fork(&talk);
         let input = talk.tokens();
         describe(line, &talk, input);
         let answer = persona::answer(&talk, &self.script.persona);
         (line.thread, line.kind) = (answer.thread, answer.kind);
+        if line.thread == Thread::Main {
+            self.log.openings.extend(Opening::of(self.n, &talk));
+        }
         let due = self.faults.due(&answer);
         line.fault = due.map(|kind| kind.name().to_owned());
         if let Some(refusal) = due.and_then(|kind| refusal::of_fault(kind, line.api, ids)) {

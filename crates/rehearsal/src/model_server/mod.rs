@@ -6,6 +6,7 @@
 
 pub mod answer;
 pub mod conversation;
+pub mod facts;
 pub mod persona;
 pub mod script;
 pub mod truth;
@@ -16,12 +17,15 @@ mod chat;
 mod errand;
 mod exchange;
 mod fault;
+mod forks;
 mod gemini;
 mod hands;
 mod http;
 mod line;
+mod manner;
 mod offline;
 mod openai;
+mod prose;
 mod refusal;
 mod reply;
 mod route;
@@ -37,7 +41,7 @@ use std::time::SystemTime;
 
 pub use offline::converse;
 pub use script::ServerScript;
-pub use truth::TruthLine;
+pub use truth::{Opening, TruthLine};
 
 use exchange::Desk;
 
@@ -86,6 +90,11 @@ impl ModelServer {
     /// Every request so far, in the order in which they came in.
     pub fn truth(&self) -> Vec<TruthLine> {
         self.shared.desk.lock().unwrap_or_else(PoisonError::into_inner).log.lines.clone()
+    }
+
+    /// The first request of every conversation so far, in order.
+    pub fn openings(&self) -> Vec<Opening> {
+        self.shared.desk.lock().unwrap_or_else(PoisonError::into_inner).log.openings.clone()
     }
 
     /// From here on nothing goes wrong.

@@ -69,6 +69,13 @@ pub struct PersonaOptions {
     pub parallel: u32,
     /// How a checkpoint request is answered; `refuse_error` answers with a refusal in words.
     pub checkpoint: CheckpointHabit,
+    /// What sort of worker it is.
+    #[serde(skip_serializing_if = "is_plain")]
+    pub manner: Manner,
+    /// What it says in the middle of its prose, by the step before which it says so; a checkpoint of its own holds all of
+    /// it that stands in the conversation.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub facts: BTreeMap<u32, Vec<String>>,
     /// How a step is done.
     pub every: StepHabit,
     /// Steps that are done in another way, by number.
@@ -81,6 +88,8 @@ impl Default for PersonaOptions {
             step_log: None,
             parallel: 1,
             checkpoint: CheckpointHabit::Answer,
+            manner: Manner::Plain,
+            facts: BTreeMap::new(),
             every: StepHabit::default(),
             steps: BTreeMap::new(),
         }
@@ -94,6 +103,31 @@ impl PersonaOptions {
     }
 }
 
+/// What sort of worker it is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Manner {
+    /// It does what it is told and keeps no to-do list.
+    #[default]
+    Plain,
+    /// At any mention of its context, its window or a checkpoint it writes its checkpoint and ends the turn.
+    Eager,
+    /// It never answers a request for a checkpoint.
+    Silent,
+    /// Its checkpoint calls the next step done.
+    Lying,
+    /// Its checkpoint says every item in other words; it drops, swaps and reuses the items' ids.
+    Paraphrasing,
+    /// It takes a call that still runs for interrupted, and its checkpoint says so.
+    BelievesInterruption,
+    /// It answers a question beside the conversation with its next tool call.
+    ToolAnswering,
+}
+
+fn is_plain(manner: &Manner) -> bool {
+    *manner == Manner::Plain
+}
+
 /// How one step is done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -102,7 +136,8 @@ pub struct StepHabit {
     pub output_chars: u64,
     /// How long the command sleeps.
     pub sleep_ms: u64,
-    /// Characters that the model says before it calls the tool, if that is more than its usual sentence.
+    /// Characters of prose that the model says before it calls the tool, if that is more than its usual sentence and the
+    /// facts of the step.
     pub say_chars: u64,
     /// Tokens that the model thinks before it says anything; they count as output and are never sent back.
     pub think_tokens: u64,

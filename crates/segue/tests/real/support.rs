@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use segue_rehearsal::job::Job;
 use segue_rehearsal::model_server::script::PersonaOptions;
-use segue_rehearsal::model_server::{ModelServer, ServerScript, TruthLine};
+use segue_rehearsal::model_server::{ModelServer, Opening, ServerScript, TruthLine};
 use segue_rehearsal::recipe::{self, Recipe, Setup};
 use segue_rehearsal::step_log::StepLog;
 use serde_json::Value;
@@ -169,6 +169,11 @@ impl World {
     /// What the server really saw.
     pub(crate) fn truth(&self) -> Vec<TruthLine> {
         self.server.truth()
+    }
+
+    /// The first request of every conversation of the worker, in order: what each successor was told.
+    pub(crate) fn openings(&self) -> Vec<Opening> {
+        self.server.openings()
     }
 
     /// A program with a clean environment and a home of its own, not yet started.
