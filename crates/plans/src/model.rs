@@ -75,8 +75,9 @@ pub enum Status {
     Blocked,
     /// Left out.
     Skipped,
-    /// A person must look.
-    NeedsPerson,
+    /// A person must look. Older files say `needs_person`.
+    #[serde(alias = "needs_person")]
+    NeedsInput,
 }
 
 /// How much there is to a task, as its author sees it.

@@ -281,8 +281,9 @@ pub enum PhaseStatus {
     Failed,
     /// A phase that it needs is not done.
     Blocked,
-    /// A person must decide something.
-    NeedsPerson,
+    /// A person must decide something. Schema 1 said `needs_person`.
+    #[serde(alias = "needs_person")]
+    NeedsInput,
     /// It became several smaller ones.
     Split,
 }
@@ -369,4 +370,7 @@ pub struct RunFinished {
     /// When going on is worth a try, where a provider said so.
     #[serde(default)]
     pub until: Option<Time>,
+    /// The end of the agent's last message, at most ten lines; null when it said nothing.
+    #[serde(default)]
+    pub last_message: Option<String>,
 }

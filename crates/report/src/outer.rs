@@ -13,7 +13,7 @@ use crate::fields::{
 };
 
 /// The version of the contract. It changes only when a name or a meaning does; added fields do not count.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// The one table of names: the enum, its serialised tags and the order of a line's fields all come from it.
 macro_rules! outer_events {

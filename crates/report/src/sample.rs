@@ -235,6 +235,7 @@ fn endings(text: &str) -> Vec<Outer> {
             limit: Some(Limit::Cost),
             exit_code: 4,
             until: Some(Time(START + 1)),
+            last_message: Some("the parser reads every file".into()),
         }),
     ]
 }

@@ -305,6 +305,7 @@ fn run_finished(outcome: &Outcome, at: Millis, view: &View) -> RunFinished {
         limit: outcome.limit,
         exit_code: outcome.exit_code(view.spec.as_ref().is_some_and(|s| s.require_verified)),
         until: outcome.until.map(Time),
+        last_message: view.last_message.clone(),
     }
 }
 

@@ -88,7 +88,7 @@ fn a_run_that_starts_says_task_agent_policy_and_workdir() {
     assert_eq!(
         values(&lines),
         [json!({
-            "type": "run.started", "run": "r1", "seq": 1, "at": "2026-01-31T12:00:01.000Z", "schema": 1,
+            "type": "run.started", "run": "r1", "seq": 1, "at": "2026-01-31T12:00:01.000Z", "schema": 2,
             "task": "Fix it", "agent": "claude", "policy": "auto", "workdir": "/w",
         })]
     );

@@ -238,7 +238,7 @@ impl Run {
         );
         if count == most {
             self.limit_reached(Limit::Permissions, kind, out);
-            let outcome = Outcome::new(Verdict::NeedsPerson, format!("the agent needs a permission it does not have: {kind}"))
+            let outcome = Outcome::new(Verdict::NeedsInput, format!("the agent needs a permission it does not have: {kind}"))
                 .because_of(Limit::Permissions)
                 .advise(format!("allow it with --permissions allow={kind}, or all with --permissions bypass, then `segue resume`"));
             self.finish_with_checkpoint("permission", outcome, out);

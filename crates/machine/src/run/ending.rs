@@ -13,7 +13,7 @@ impl Run {
     /// Saves the work for the last time, then ends the session, then the run.
     pub(super) fn save(&mut self, outcome: Outcome, out: &mut Vec<Effect>) {
         self.view.phase = Phase::Saving;
-        let success = matches!(outcome.verdict, Verdict::Verified | Verdict::Claimed);
+        let success = outcome.verdict.is_success();
         let on_failure = self.view.spec.as_ref().is_some_and(|s| s.git.commit_on_failure);
         let status = if success { "completed" } else { "failed" }.to_owned();
         self.view.outcome = Some(outcome);
@@ -31,7 +31,7 @@ impl Run {
         }
         let Some(outcome) = self.view.outcome.clone() else { return };
         let reason = match outcome.verdict {
-            Verdict::Verified | Verdict::Claimed | Verdict::NeedsPerson => EndReason::Finished,
+            Verdict::Verified | Verdict::Unverified | Verdict::NeedsInput => EndReason::Finished,
             Verdict::Failed | Verdict::Stopped => EndReason::Stopped,
         };
         self.end_session(reason, After::Finish(outcome), out);

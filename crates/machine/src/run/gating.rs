@@ -27,8 +27,9 @@ impl Run {
             if self.words_lack_something(out) {
                 return;
             }
-            let claimed = Outcome::new(Verdict::Claimed, "the agent says that it is done; there was no gate");
-            return self.judge_words(self.wants_person().unwrap_or(claimed), out);
+            let unverified =
+                Outcome::new(Verdict::Unverified, "the agent says that it is done; there was no gate");
+            return self.judge_words(self.wants_input().unwrap_or(unverified), out);
         }
         self.view.round += 1;
         if !self.run_gates(GateWhen::After, out) {
@@ -91,10 +92,10 @@ impl Run {
             return;
         }
         let manual = self.view.spec.iter().flat_map(|s| &s.gates).find(|g| g.manual);
-        let outcome = if let Some(outcome) = self.wants_person() {
+        let outcome = if let Some(outcome) = self.wants_input() {
             outcome
         } else if let Some(gate) = manual {
-            Outcome::new(Verdict::NeedsPerson, format!("gate {} is for a person to decide", gate.name))
+            Outcome::new(Verdict::NeedsInput, format!("gate {} is for a person to decide", gate.name))
         } else if self.gates.green_before {
             Outcome::new(Verdict::Verified, "green before and after: the gates show no difference")
         } else {
@@ -104,7 +105,7 @@ impl Run {
     }
 
     pub(super) fn gates_red(&mut self, failed: Vec<GateResult>, out: &mut Vec<Effect>) {
-        if let Some(outcome) = self.wants_person() {
+        if let Some(outcome) = self.wants_input() {
             return self.save(outcome, out);
         }
         let of = self.limits().gate_rounds;

@@ -110,10 +110,8 @@ impl Run {
                 EndReason::Stopped,
             )
         } else if has(Action::Split) {
-            let outcome = Outcome::new(
-                Verdict::NeedsPerson,
-                format!("the task is too large for one window ({reason})"),
-            );
+            let outcome =
+                Outcome::new(Verdict::NeedsInput, format!("the task is too large for one window ({reason})"));
             Then::Finish(outcome.advise(super::futile::TOO_LARGE), EndReason::Stopped)
         } else {
             let kind = if !has(Action::Handoff) {

@@ -28,6 +28,9 @@ impl Run {
         }
         if let TurnEnd::Finished { text } = end {
             self.last_words.clone_from(text);
+            if !self.helper_works() {
+                self.view.keep_message(text);
+            }
         }
         if let Some(then) = self.taking.as_mut() {
             match (end, &*then) {

@@ -308,6 +308,8 @@ pub struct View {
     pub redacted: u64,
     /// The last checkpoint.
     pub checkpoint: Option<CheckpointRef>,
+    /// The end of the last message by an agent at work, at most [`View::MESSAGE_LINES`] lines.
+    pub last_message: Option<String>,
     /// How it ended.
     pub outcome: Option<Outcome>,
     /// When the run was asked for.
@@ -335,6 +337,20 @@ pub struct View {
 impl View {
     /// How many finished tool calls are remembered.
     pub const TOOLS_KEPT: usize = 200;
+
+    /// How many lines of the agent's last message are kept.
+    pub const MESSAGE_LINES: usize = 10;
+
+    /// Keeps the end of what an agent said, if it said anything.
+    pub(super) fn keep_message(&mut self, text: &str) {
+        const COLUMNS: usize = 400;
+        let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+        let kept = lines.iter().skip(lines.len().saturating_sub(Self::MESSAGE_LINES));
+        let kept: Vec<String> = kept.map(|line| line.chars().take(COLUMNS).collect()).collect();
+        if !kept.is_empty() {
+            self.last_message = Some(kept.join("\n"));
+        }
+    }
 
     /// Tokens and money of the whole run so far.
     pub fn spent(&self) -> Totals {
@@ -396,6 +412,7 @@ impl Default for View {
             grown: Growth::default(),
             redacted: 0,
             checkpoint: None,
+            last_message: None,
             outcome: None,
             started_at: 0,
             finished_at: None,

@@ -113,11 +113,11 @@ impl Run {
         let told = self.failures_told();
         let outcome = |verdict| Outcome::new(verdict, format!("no agent can go on: {told}"));
         if any(&[AgentFailure::Unauthorised]) {
-            outcome(Verdict::NeedsPerson).advise(
+            outcome(Verdict::NeedsInput).advise(
                 "log in again or set the agent's key (`segue doctor` looks at the agents), then `segue resume`",
             )
         } else if any(&[AgentFailure::BadModel]) {
-            outcome(Verdict::NeedsPerson).advise(
+            outcome(Verdict::NeedsInput).advise(
                 "name a model that the account may use (`model` in the agent's table), then `segue resume`",
             )
         } else if any(&[AgentFailure::Quota]) {

@@ -10,7 +10,7 @@ use crate::{Effect, GateResult, GateWhen, Limit, Outcome, Prompt, Verdict};
 enum Status {
     Completed,
     Failed,
-    NeedsPerson,
+    NeedsInput,
     Split,
 }
 
@@ -29,14 +29,14 @@ impl Run {
                 Outcome::new(Verdict::Failed, "the agent reports that it failed")
                     .advise("its report says why; `segue resume` tries again"),
             ),
-            Status::Completed | Status::NeedsPerson => None,
+            Status::Completed | Status::NeedsInput => None,
         }
     }
 
     /// The verdict, when the agent reports that a person must look.
-    pub(super) fn wants_person(&self) -> Option<Outcome> {
-        (self.reported()? == Status::NeedsPerson).then(|| {
-            Outcome::new(Verdict::NeedsPerson, "the agent reports that a person must look at the work")
+    pub(super) fn wants_input(&self) -> Option<Outcome> {
+        (self.reported()? == Status::NeedsInput).then(|| {
+            Outcome::new(Verdict::NeedsInput, "the agent reports that a person must look at the work")
         })
     }
 
@@ -139,7 +139,8 @@ fn word(text: &str) -> Option<Status> {
         | "needs_human"
         | "human_verification"
         | "needs_person"
-        | "needs_review" => Some(Status::NeedsPerson),
+        | "needs_input"
+        | "needs_review" => Some(Status::NeedsInput),
         "split_request" | "split" | "split_requested" | "too_large" => Some(Status::Split),
         _ => None,
     }
@@ -165,7 +166,7 @@ mod tests {
         );
         assert_eq!(
             status("{\"tasks\": [{\"status\": \"failed\"}], \"status\": \"needs_human_verification\"}"),
-            Some(Status::NeedsPerson)
+            Some(Status::NeedsInput)
         );
     }
 

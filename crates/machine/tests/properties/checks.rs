@@ -116,10 +116,10 @@ impl World {
         if outcome.verdict == Verdict::Verified {
             prop_assert!(!gates.is_empty() && gates.iter().all(green), "verified with {results:?}");
         }
-        if outcome.verdict == Verdict::Claimed {
-            prop_assert!(gates.is_empty(), "claimed although there are gates");
+        if outcome.verdict == Verdict::Unverified {
+            prop_assert!(gates.is_empty(), "unverified although there are gates");
         }
-        let success = matches!(outcome.verdict, Verdict::Verified | Verdict::Claimed);
+        let success = matches!(outcome.verdict, Verdict::Verified | Verdict::Unverified);
         prop_assert!(!success || !self.contradicted, "a success although the last words are not so");
         prop_assert!(!success || outcome.limit.is_none() && !outcome.interrupted, "{outcome:?}");
         Ok(())

@@ -123,6 +123,7 @@ fn status(word: &str) -> Option<ReportStatus> {
         | "needs_human"
         | "human_verification"
         | "needs_person"
+        | "needs_input"
         | "needs_review" => ReportStatus::NeedsHumanVerification,
         "split_request" | "split" | "split_requested" | "too_large" => ReportStatus::SplitRequest,
         _ => return None,

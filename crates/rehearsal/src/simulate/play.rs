@@ -240,9 +240,9 @@ impl Play<'_> {
         };
         let whole = self.work.done == self.work.steps.len();
         match outcome.verdict {
-            Verdict::Verified | Verdict::Claimed if whole => self.tally.finished = 1,
+            Verdict::Verified | Verdict::Unverified if whole => self.tally.finished = 1,
             Verdict::Stopped => self.tally.stopped = 1,
-            Verdict::Verified | Verdict::Claimed | Verdict::Failed | Verdict::NeedsPerson => {
+            Verdict::Verified | Verdict::Unverified | Verdict::Failed | Verdict::NeedsInput => {
                 self.tally.failed = 1;
             }
         }

@@ -36,6 +36,8 @@ pub struct StatusDoc {
     pub phase: Phase,
     /// How it ended; null while it runs.
     pub verdict: Option<VerdictDoc>,
+    /// The end of the last message by an agent at work, at most ten lines; null when it said nothing.
+    pub last_message: Option<String>,
     /// The session at work.
     pub session: Option<SessionDoc>,
     /// Sessions started.
@@ -265,6 +267,7 @@ impl StatusDoc {
             policy: spec.map(|s| s.policy.name.clone()),
             workdir: spec.map(|s| s.workdir.clone()),
             phase: view.phase,
+            last_message: view.last_message.clone(),
             verdict: view.outcome.as_ref().map(verdict),
             session: view.session.as_ref().map(|s| session(s, view.state(now))),
             sessions: view.sessions,

@@ -19,6 +19,9 @@ pub fn render(doc: &StatusDoc, width: u16, color: bool) -> Vec<String> {
     let policy = doc.policy.as_ref().map(|policy| format!(" · policy {policy}")).unwrap_or_default();
     page.row("run", format!("{}{policy}", doc.run), Tint::Plain);
     state(&mut page, doc);
+    for (i, line) in doc.last_message.iter().flat_map(|text| text.lines()).enumerate() {
+        page.row(if i == 0 { "agent said" } else { "" }, plain(line), Tint::Dim);
+    }
     if let Some(wait) = &doc.waiting {
         page.row("waiting", format!("for {} until {} ({})", wait.why, wait.clock, wait.left), Tint::Careful);
     }

@@ -142,7 +142,7 @@ fn phase_words(phase: &PhaseFields) -> String {
         Some(PhaseStatus::Completed) => "completed",
         Some(PhaseStatus::Failed) => "failed",
         Some(PhaseStatus::Blocked) => "is blocked",
-        Some(PhaseStatus::NeedsPerson) => "needs a person",
+        Some(PhaseStatus::NeedsInput) => "needs input",
         Some(PhaseStatus::Split) => "was split",
     };
     let report = phase.report.as_ref().map(|path| format!(" · {path}")).unwrap_or_default();
@@ -191,9 +191,9 @@ pub(crate) fn cost_words(cost_usd: Option<f64>) -> String {
 pub(crate) fn verdict_words(verdict: Verdict) -> (&'static str, Tint) {
     match verdict {
         Verdict::Verified => ("verified", Tint::Good),
-        Verdict::Claimed => ("claimed", Tint::Careful),
+        Verdict::Unverified => ("unverified", Tint::Careful),
         Verdict::Failed => ("failed", Tint::Bad),
         Verdict::Stopped => ("stopped", Tint::Careful),
-        Verdict::NeedsPerson => ("needs a person", Tint::Careful),
+        Verdict::NeedsInput => ("needs input", Tint::Careful),
     }
 }

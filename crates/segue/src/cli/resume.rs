@@ -11,6 +11,7 @@ use super::open::{self, Place};
 use super::run::{drive, known_circuits, refuse_unkept, warn};
 use super::{plan, way_back};
 use crate::budget::{self, DayBook};
+use crate::checkpoint::is_done;
 use crate::config::{Flags, Settings};
 use crate::driver::{Book, Driver, Face, Look};
 use crate::git::Repo;
@@ -104,8 +105,7 @@ fn choose(at: &Place, reader: &Reader, id: Option<&str>) -> Result<RunRow, Failu
     if id.is_some() {
         return at.run(reader, id);
     }
-    let done = |row: &RunRow| matches!(row.status.as_str(), "verified" | "claimed");
-    let open = reader.runs()?.into_iter().find(|row| !done(row));
+    let open = reader.runs()?.into_iter().find(|row| !is_done(row));
     open.ok_or_else(|| {
         Failure::usage("there is nothing to resume here: every run is finished (`segue status --all`)")
     })

@@ -288,7 +288,7 @@ fn dry_run(at: &Place, settings: &Settings, task: &Task) -> Result<u8, Failure> 
         return Ok(0);
     }
     let none = |list: &[&str]| {
-        if list.is_empty() { "none: the verdict can only be claimed".to_owned() } else { list.join(", ") }
+        if list.is_empty() { "none: the verdict is at most unverified".to_owned() } else { list.join(", ") }
     };
     out::lines([
         format!("would run  {}", title(&task.text)),

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use segue_machine::{Event, Outcome, Record, Run, StopHow};
+use segue_machine::{Event, Outcome, Phase, Record, Run, StopHow, Verdict};
 use thiserror::Error;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
@@ -280,18 +280,10 @@ impl Driver {
 
 /// The word for where a run stands, for lists of runs.
 fn status_word(view: &segue_machine::View) -> &'static str {
-    use segue_machine::{Phase, Verdict};
-    match (view.phase, view.outcome.as_ref().map(|o| o.verdict)) {
-        (Phase::Finished, Some(Verdict::Verified)) => "verified",
-        (Phase::Finished, Some(Verdict::Claimed)) => "claimed",
-        (Phase::Finished, Some(Verdict::Failed)) => "failed",
-        (Phase::Finished, Some(Verdict::NeedsPerson)) => "needs_person",
-        (Phase::Finished, _) => "stopped",
-        (
-            Phase::New | Phase::GatesBefore | Phase::Working | Phase::Waiting | Phase::Gating | Phase::Saving,
-            _,
-        ) => "running",
+    if view.phase != Phase::Finished {
+        return "running";
     }
+    view.outcome.as_ref().map_or(Verdict::Stopped, |outcome| outcome.verdict).word()
 }
 
 fn listen(kind: SignalKind) -> Result<Signal, DriverError> {

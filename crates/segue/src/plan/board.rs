@@ -52,7 +52,7 @@ impl Board {
                 | Status::InProgress
                 | Status::Failed
                 | Status::Blocked
-                | Status::NeedsPerson => Status::Pending,
+                | Status::NeedsInput => Status::Pending,
             })
         };
         let statuses = plan.phases.iter().map(|phase| (phase.id.clone(), status(phase))).collect();

@@ -48,7 +48,7 @@ impl Runner {
             _ if open.is_empty() => Standing::Completed,
             130 => Standing::Stopped,
             _ if any(Status::Failed) => Standing::Failed,
-            _ if any(Status::NeedsPerson) => Standing::NeedsPerson,
+            _ if any(Status::NeedsInput) => Standing::NeedsInput,
             _ => Standing::Stopped,
         };
         if open.is_empty() {
@@ -67,7 +67,7 @@ impl Runner {
                 self.exit = 2;
             }
         }
-        let stuck = self.set.only.is_none() && matches!(standing, Standing::Failed | Standing::NeedsPerson);
+        let stuck = self.set.only.is_none() && matches!(standing, Standing::Failed | Standing::NeedsInput);
         for at in &open {
             let waits = board.waits_for(*at);
             let phase = &board.plan.phases[*at];
@@ -93,12 +93,13 @@ impl Runner {
         let state = self.kept.state();
         let total: Spent = state.phases.values().fold(Spent::default(), |sum, phase| sum.plus(phase.spent));
         let (all, open) = (board.plan.phases.len(), board.open().len());
-        let claimed = state.phases.values().any(|phase| phase.status == Status::Completed && phase.claimed);
+        let unverified =
+            state.phases.values().any(|phase| phase.status == Status::Completed && phase.unverified);
         let verdict = match standing {
-            Standing::Completed if claimed => Verdict::Claimed,
+            Standing::Completed if unverified => Verdict::Unverified,
             Standing::Completed => Verdict::Verified,
             Standing::Failed => Verdict::Failed,
-            Standing::NeedsPerson => Verdict::NeedsPerson,
+            Standing::NeedsInput => Verdict::NeedsInput,
             Standing::Stopped | Standing::Running => Verdict::Stopped,
         };
         let reason = format!("{} of {all} phases are completed", all - open);
@@ -123,6 +124,7 @@ impl Runner {
             limit: None,
             exit_code: self.exit,
             until: None,
+            last_message: None,
         };
         (finished, words)
     }

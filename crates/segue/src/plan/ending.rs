@@ -44,12 +44,12 @@ impl Runner {
                 self.quality_round(&board.plan, &phase)
             }
             End::Completed { .. } if self.work(id).is_some() => self.queue(id),
-            End::Completed { claimed } => {
+            End::Completed { unverified } => {
                 self.learn(&phase, facts.as_ref());
-                self.finished(&phase, &run, &settled, facts.as_ref(), Status::Completed, claimed)
+                self.finished(&phase, &run, &settled, facts.as_ref(), Status::Completed, unverified)
             }
-            End::NeedsPerson => {
-                self.finished(&phase, &run, &settled, facts.as_ref(), Status::NeedsPerson, false)?;
+            End::NeedsInput => {
+                self.finished(&phase, &run, &settled, facts.as_ref(), Status::NeedsInput, false)?;
                 self.voice.say(&format!("segue: `segue plan accept {id}` says that phase {id} is done"));
                 self.after_trouble(id, 3, &settled)
             }
@@ -131,7 +131,7 @@ impl Runner {
             self.warn("split_proposed", &text)?;
         }
         let asks = settled.end == End::Split;
-        let status = if asks { Status::NeedsPerson } else { Status::Failed };
+        let status = if asks { Status::NeedsInput } else { Status::Failed };
         self.hand_over(phase, settled, facts)?;
         self.keep_failed(&phase.id)?;
         self.finished(phase, run, settled, facts, status, false)?;
@@ -192,7 +192,7 @@ impl Runner {
         settled: &Settled,
         facts: Option<&Facts>,
         status: Status,
-        claimed: bool,
+        unverified: bool,
     ) -> Result<(), PlanError> {
         self.report(phase, run, settled, facts)?;
         if status == Status::Completed {
@@ -201,11 +201,11 @@ impl Runner {
         let digest = digest(phase);
         self.kept.change(|state| {
             let known = state.phase_mut(&phase.id);
-            (known.status, known.claimed) = (status, claimed);
+            (known.status, known.unverified) = (status, unverified);
             known.why.clone_from(&settled.why);
             known.digest = (status == Status::Completed).then_some(digest);
         })?;
-        let word = if claimed { "completed, as far as the agent says" } else { word(status) };
+        let word = if unverified { "completed, as far as the agent says" } else { word(status) };
         self.voice.say(&format!("phase {} {word}: {}", phase.id, settled.why));
         self.told.insert(phase.id.clone());
         self.show_standing(&phase.id);
@@ -247,7 +247,7 @@ fn word(status: Status) -> &'static str {
     match status {
         Status::Completed => "completed",
         Status::Failed => "failed",
-        Status::NeedsPerson => "needs a person",
+        Status::NeedsInput => "needs input",
         Status::Blocked => "is blocked",
         Status::Pending | Status::InProgress | Status::Skipped => "is not done",
     }
@@ -256,7 +256,7 @@ fn word(status: Status) -> &'static str {
 fn outer(status: Status) -> PhaseStatus {
     match status {
         Status::Completed | Status::Skipped => PhaseStatus::Completed,
-        Status::NeedsPerson => PhaseStatus::NeedsPerson,
+        Status::NeedsInput => PhaseStatus::NeedsInput,
         Status::Blocked => PhaseStatus::Blocked,
         Status::Failed | Status::Pending | Status::InProgress => PhaseStatus::Failed,
     }

@@ -111,22 +111,26 @@ impl Runner {
         }
         let bad: Vec<&str> =
             parts.iter().filter(|part| !status(part).is_over()).map(|part| part.id.as_str()).collect();
-        let person = parts.iter().all(|part| status(part).is_over() || status(part) == Status::NeedsPerson);
+        let person = parts.iter().all(|part| status(part).is_over() || status(part) == Status::NeedsInput);
         let (end, status, why) = match (bad.is_empty(), person) {
             (true, _) => {
-                let claimed =
-                    parts.iter().any(|part| state.phase(&part.id).is_some_and(|known| known.claimed));
-                (End::Completed { claimed }, Status::Completed, "all of its parts are completed".to_owned())
+                let unverified =
+                    parts.iter().any(|part| state.phase(&part.id).is_some_and(|known| known.unverified));
+                (
+                    End::Completed { unverified },
+                    Status::Completed,
+                    "all of its parts are completed".to_owned(),
+                )
             }
             (false, true) => {
-                (End::NeedsPerson, Status::NeedsPerson, format!("a person must look at {}", bad.join(", ")))
+                (End::NeedsInput, Status::NeedsInput, format!("a person must look at {}", bad.join(", ")))
             }
             (false, false) => (End::Failed, Status::Failed, format!("not completed: {}", bad.join(", "))),
         };
-        let claimed = end == End::Completed { claimed: true };
+        let unverified = end == End::Completed { unverified: true };
         let phase = self.plan.phases.iter().find(|phase| same(&phase.id, &whole)).cloned();
         let phase = phase.unwrap_or_else(|| Phase::new(whole.clone()));
         let settled = outcome::of_parts(end, why);
-        self.finished(&phase, "", &settled, None, status, claimed)
+        self.finished(&phase, "", &settled, None, status, unverified)
     }
 }

@@ -24,8 +24,9 @@ pub(crate) enum Standing {
     Failed,
     /// It was stopped, and can go on.
     Stopped,
-    /// A person must decide something.
-    NeedsPerson,
+    /// A person must decide something. Older files say `needs_person`.
+    #[serde(alias = "needs_person")]
+    NeedsInput,
 }
 
 impl Standing {
@@ -36,7 +37,7 @@ impl Standing {
             Self::Completed => "completed",
             Self::Failed => "failed",
             Self::Stopped => "stopped",
-            Self::NeedsPerson => "needs_person",
+            Self::NeedsInput => "needs_input",
         }
     }
 }
@@ -161,8 +162,8 @@ pub(crate) struct PhaseState {
     /// How often a run was started for it.
     pub(crate) tries: u32,
     /// Only the agent says so: there was no gate.
-    #[serde(skip_serializing_if = "is_default")]
-    pub(crate) claimed: bool,
+    #[serde(alias = "claimed", skip_serializing_if = "is_default")]
+    pub(crate) unverified: bool,
     /// Why it is as it is.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) why: String,

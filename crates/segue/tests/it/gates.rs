@@ -88,23 +88,23 @@ fn p3_a_manual_gate_is_for_a_person_and_never_passes_by_itself() {
     let done = world.segue(&["run", "TASK.md", "--json"]);
     done.exits(3);
     let end = done.finished();
-    assert_eq!(end["verdict"], "needs_person");
+    assert_eq!(end["verdict"], "needs_input");
     assert!(end["reason"].as_str().unwrap().contains("look"), "{end}");
     assert_eq!(after(&done, "check"), [true], "the other gates ran");
 }
 
 #[test]
-fn t4_without_a_gate_the_verdict_is_claimed_and_not_enough_where_proof_is_required() {
+fn t4_without_a_gate_the_verdict_is_unverified_and_not_enough_where_proof_is_required() {
     let world = World::new(2, small());
     world.configure_without_gate("");
     let done = world.segue(&["run", "TASK.md", "--json"]);
     done.exits(0);
-    assert_eq!(done.finished()["verdict"], "claimed");
+    assert_eq!(done.finished()["verdict"], "unverified");
     let strict = world.segue(&["run", "TASK.md", "--json", "--require-verified"]);
     strict.exits(3);
     assert_eq!(
         (&strict.finished()["verdict"], &strict.finished()["exit_code"]),
-        (&"claimed".into(), &3.into())
+        (&"unverified".into(), &3.into())
     );
 }
 
@@ -133,7 +133,7 @@ fn three_denials_of_a_kind_end_with_3_and_the_flag_that_would_allow_it() {
     let done = world.segue(&["run", "TASK.md", "--json"]);
     done.exits(3);
     let end = done.finished();
-    assert_eq!((&end["verdict"], &end["limit"]), (&"needs_person".into(), &"permissions".into()), "{end}");
+    assert_eq!((&end["verdict"], &end["limit"]), (&"needs_input".into(), &"permissions".into()), "{end}");
     assert!(end["advice"].as_str().unwrap().contains("--permissions allow=execute"), "{end}");
     assert_eq!(done.warnings("permission_denied").len(), 3, "{}", done.all());
     assert!(world.steps().distinct_done().is_empty());

@@ -54,7 +54,7 @@ fn without_a_gate_a_helpers_agreement_is_still_a_claim() {
     world.configure_without_gate(&checker(&world, "echo 'VERDICT: done'"));
     let done = world.segue(&["run", "TASK.md", "--json"]);
     done.exits(0);
-    assert_eq!(done.finished()["verdict"], "claimed", "{}", done.all());
+    assert_eq!(done.finished()["verdict"], "unverified", "{}", done.all());
     assert!(done.finished()["reason"].as_str().unwrap().contains("checker agrees"));
     world.segue(&["run", "TASK.md", "--json", "--require-verified"]).exits(3);
 }

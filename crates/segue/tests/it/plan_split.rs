@@ -100,7 +100,7 @@ fn p1_a_split_that_is_only_proposed_waits_for_a_person() {
     plan(&world);
     let done = world.segue(&["run", "segue.plan.toml", "--json", "--split", "propose"]);
     done.exits(3);
-    assert_eq!(ended(&done), pairs(&[("1", "completed"), ("20", "needs_person"), ("21", "blocked")]));
+    assert_eq!(ended(&done), pairs(&[("1", "completed"), ("20", "needs_input"), ("21", "blocked")]));
     assert!(done.warnings("split_proposed")[0].contains("20c (tasks 5, 6)"), "{}", done.all());
     let again = world.segue(&["resume", "--json", "--split", "auto"]);
     again.exits(0);

@@ -85,17 +85,17 @@ fn a_manual_gate_needs_a_person() {
     for count in [1, 2] {
         let mut scene = Scenario::new("seamless").gates(count).spec(|s| s.gates[0].manual = true).start();
         scene.finishes();
-        assert_eq!((scene.outcome().verdict, scene.exit_code()), (Verdict::NeedsPerson, 3));
+        assert_eq!((scene.outcome().verdict, scene.exit_code()), (Verdict::NeedsInput, 3));
         assert_eq!(scene.view().gates.len(), count - 1, "a manual gate is never run");
     }
 }
 
 #[test]
-fn without_a_gate_the_work_is_claimed_and_that_can_be_too_little() {
+fn without_a_gate_the_work_is_unverified_and_that_can_be_too_little() {
     for (require_verified, code) in [(false, 0), (true, 3)] {
         let mut scene = Scenario::new("seamless").spec(|s| s.require_verified = require_verified).start();
         scene.finishes();
-        assert_eq!((scene.outcome().verdict, scene.exit_code()), (Verdict::Claimed, code));
+        assert_eq!((scene.outcome().verdict, scene.exit_code()), (Verdict::Unverified, code));
     }
 }
 
@@ -104,7 +104,7 @@ fn news_of_a_turn_that_is_over_does_not_disturb_its_gates() {
     for held in ["gates", "save"] {
         let mut scene = Scenario::new("seamless").gates(1).start().hold(held);
         scene.finishes().overflows().wants("x").wants("x").wants("x").release();
-        let expected = if held == "save" { Verdict::Verified } else { Verdict::NeedsPerson };
+        let expected = if held == "save" { Verdict::Verified } else { Verdict::NeedsInput };
         assert_eq!((scene.outcome().verdict, scene.started().len()), (expected, 1), "{held}");
     }
 }
@@ -119,7 +119,7 @@ fn permissions_are_denied_and_three_of_one_kind_need_a_person() {
     scene.wants("web").wants("shell").wants("web").wants("shell");
     assert_eq!((answers(&scene), scene.is_over()), (vec![false; 4], false));
     scene.wants("web");
-    assert_eq!((scene.outcome().verdict, scene.exit_code()), (Verdict::NeedsPerson, 3));
+    assert_eq!((scene.outcome().verdict, scene.exit_code()), (Verdict::NeedsInput, 3));
     assert!(scene.outcome().advice.unwrap().contains("allow=web"));
     assert_eq!((scene.limits(), scene.count("take")), (vec![Limit::Permissions], 1));
 }

@@ -97,8 +97,8 @@ fn h3_each_cause_has_its_own_action() {
     assert_eq!(waits(&scene), [START + HOUR + SECOND]);
     for (failure, verdict, exit, word) in [
         (AgentFailure::Quota, Verdict::Stopped, 4, "raise the quota"),
-        (AgentFailure::Unauthorised, Verdict::NeedsPerson, 3, "log in again"),
-        (AgentFailure::BadModel, Verdict::NeedsPerson, 3, "name a model"),
+        (AgentFailure::Unauthorised, Verdict::NeedsInput, 3, "log in again"),
+        (AgentFailure::BadModel, Verdict::NeedsInput, 3, "name a model"),
         (AgentFailure::Refused, Verdict::Failed, 1, "mend that"),
     ] {
         let scene = alone(failure, None);

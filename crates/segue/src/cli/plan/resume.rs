@@ -12,6 +12,7 @@ use super::super::args::{Args, Command, Resume};
 use super::run::{Take, drive, setting};
 use super::status::choose;
 use super::{Failure, Known, Place};
+use crate::checkpoint::is_done;
 use crate::config::Flags;
 use crate::plan::{Kept, PLAN_MARK, Splitting, Stage, Standing, State, all, home};
 use crate::process::lock::{Holder, Lock};
@@ -61,7 +62,7 @@ pub(in crate::cli) fn resume(at: &Place, args: &Resume) -> Result<Option<u8>, Fa
 // A phase that waits because its split was only proposed is settled anew: its run is over, and its report asks for it.
 fn ask_again_for_splits(state: &mut State) {
     for phase in state.phases.values_mut() {
-        let waits = phase.status == Status::NeedsPerson && phase.parts.is_empty() && phase.run.is_some();
+        let waits = phase.status == Status::NeedsInput && phase.parts.is_empty() && phase.run.is_some();
         if waits && phase.why.contains("asks for a split") {
             phase.status = Status::InProgress;
         }
@@ -92,7 +93,7 @@ fn meant(at: &Place, typed: Option<&str>) -> Result<Option<PathBuf>, Failure> {
     let began = state.began.map_or(0, |began| began.0);
     let newer = at.reader().ok().and_then(|reader| {
         let rows = reader.runs().ok()?;
-        rows.into_iter().find(|row| !matches!(row.status.as_str(), "verified" | "claimed"))
+        rows.into_iter().find(|row| !is_done(row))
     });
     let other = newer.is_some_and(|row| row.created_at > began && !state.owns(&row.id));
     Ok((!other).then_some(dir))
@@ -142,7 +143,7 @@ pub(super) fn try_again(state: &mut State, only: Option<&str>, force: bool) {
     for (_, phase) in state.phases.iter_mut().filter(|(id, _)| meant(id)) {
         let again = phase.status == Status::Failed || (force && phase.status.is_over());
         // A person was asked to bring it together with the others.
-        if phase.status == Status::NeedsPerson
+        if phase.status == Status::NeedsInput
             && phase.work.as_ref().is_some_and(|work| (Stage::Merging..Stage::Split).contains(&work.stage))
         {
             phase.status = Status::InProgress;

@@ -216,7 +216,7 @@ pub(super) fn drive(at: &Place, setting: Setting, kept: Kept, flags: &ResultFlag
     Ok(code)
 }
 
-// A phase that is too large can be split, and one without gates can be claimed; nothing else is let through.
+// A phase that is too large can be split, and one without gates can be unverified; nothing else is let through.
 fn refuse_what_is_wrong(at: &Place, plan: &Plan, known: &Known) -> Result<(), Failure> {
     let files = disk(at);
     let history = known_sizes(at.store().workdir());

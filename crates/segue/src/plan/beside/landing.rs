@@ -281,12 +281,12 @@ impl Runner {
         if known.accepted {
             settled.why = "a person says so".to_owned();
         }
-        let claimed = settled.end == (End::Completed { claimed: true });
+        let unverified = settled.end == (End::Completed { unverified: true });
         self.queued.remove(id);
         self.merging = None;
         self.kept.change(|state| state.phase_mut(id).work = None)?;
         let phase = self.phase_of(id);
-        self.finished(&phase, &run, &settled, facts.as_ref(), Status::Completed, claimed)
+        self.finished(&phase, &run, &settled, facts.as_ref(), Status::Completed, unverified)
     }
 
     /// The phase of that id, with its splits; one that is not in the plan any more has only its id.

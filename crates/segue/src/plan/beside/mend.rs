@@ -196,7 +196,7 @@ impl Runner {
                 );
                 Ok(())
             }
-            End::Failed | End::TooLarge | End::Split | End::NeedsPerson => {
+            End::Failed | End::TooLarge | End::Split | End::NeedsInput => {
                 let conflicts = self.work(id).map(|work| work.conflicts.clone()).unwrap_or_default();
                 let marked =
                     self.tree(id).repo().map(|repo| repo.with_markers(&conflicts)).unwrap_or_default();
@@ -231,7 +231,7 @@ impl Runner {
         self.queued.remove(id);
         self.kept.change(|state| {
             let known = state.phase_mut(id);
-            (known.status, known.why) = (Status::NeedsPerson, why.to_owned());
+            (known.status, known.why) = (Status::NeedsInput, why.to_owned());
             if !landing {
                 known.work.get_or_insert_default().stage = Stage::Stuck;
             }
@@ -246,7 +246,7 @@ impl Runner {
         let phase = self.phase_of(id);
         self.told.insert(phase.id.clone());
         let known = self.kept.state().phase(id);
-        self.tell(Outer::PhaseFinished(fields(&phase, Some(PhaseStatus::NeedsPerson), known)))?;
+        self.tell(Outer::PhaseFinished(fields(&phase, Some(PhaseStatus::NeedsInput), known)))?;
         self.show_standing(id);
         self.settle_whole(id)?;
         self.trouble(3, false);

@@ -77,13 +77,13 @@ fn standing(known: &PhaseState) -> Standing {
     match (known.status, known.work.as_ref().map(|work| work.stage)) {
         (Status::Completed | Status::Skipped, _) => Standing::Completed,
         (Status::Failed, _) => Standing::Failed,
-        (Status::NeedsPerson, _) => Standing::NeedsPerson,
+        (Status::NeedsInput, _) => Standing::NeedsInput,
         (Status::Blocked, _) => Standing::Blocked,
         (Status::Pending, _) => Standing::Waiting,
         (Status::InProgress, Some(Stage::Done)) => Standing::Done,
         (Status::InProgress, Some(Stage::Merging | Stage::Landing | Stage::Landed)) => Standing::Merging,
         (Status::InProgress, Some(Stage::Mending)) => Standing::Mending,
-        (Status::InProgress, Some(Stage::Stuck)) => Standing::NeedsPerson,
+        (Status::InProgress, Some(Stage::Stuck)) => Standing::NeedsInput,
         (Status::InProgress, Some(Stage::Making | Stage::Working | Stage::Split) | None) => Standing::Working,
     }
 }
