@@ -5,6 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::context::{Recognition, Section};
+use crate::items::Item;
 use crate::judge::Judge;
 
 /// Where something stands: the file's number in [`Plan::files`] and the line, counted from 1. Line 0 is nowhere.
@@ -105,6 +107,21 @@ pub struct Plan {
     /// What readers could not make sense of, for the audit.
     #[serde(skip)]
     pub oddities: Vec<Oddity>,
+    /// How sure it is that it was read as what it is, and why.
+    #[serde(skip)]
+    pub recognition: Recognition,
+    /// What stands before the first phase or task: title, input, goal.
+    #[serde(skip)]
+    pub header: String,
+    /// Sections beside the work: notes, constraints, what is out of scope.
+    #[serde(skip)]
+    pub sections: Vec<Section>,
+    /// Documents beside the plan that belong to it (`spec.md`, `design.md`), as paths like that of the plan.
+    #[serde(skip)]
+    pub documents: Vec<String>,
+    /// Items that belong to no phase: what must hold when all of it is done.
+    #[serde(skip)]
+    pub items: Vec<Item>,
     /// What it is called.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub title: String,
@@ -148,6 +165,15 @@ pub struct Phase {
     /// Where it begins.
     #[serde(skip)]
     pub at: Place,
+    /// The line after its last one; 0 where that is not known.
+    #[serde(skip)]
+    pub end: u32,
+    /// Its whole text, as it stands in the plan.
+    #[serde(skip)]
+    pub text: String,
+    /// Items of the phase as a whole: its own state, its criteria.
+    #[serde(skip)]
+    pub items: Vec<Item>,
     /// Where its dependencies are named.
     #[serde(skip)]
     pub needs_at: Place,
@@ -239,6 +265,15 @@ pub struct Task {
     /// Where it begins.
     #[serde(skip)]
     pub at: Place,
+    /// The line after its last one; 0 where that is not known.
+    #[serde(skip)]
+    pub end: u32,
+    /// The items that it consists of: its own box or state, and its steps.
+    #[serde(skip)]
+    pub items: Vec<Item>,
+    /// Whether it may be done beside its neighbours (`[P]`).
+    #[serde(skip)]
+    pub beside: bool,
     /// Its name in the phase.
     pub id: String,
     /// What it is called.
@@ -377,16 +412,18 @@ impl Plan {
     /// The plan without where it stands and what it was read from: what two plans have in common that are the same.
     #[must_use]
     pub fn content(&self) -> Self {
-        let mut plan = self.clone();
-        (plan.format, plan.files, plan.oddities) = (Format::default(), Vec::new(), Vec::new());
+        let plan = self.clone();
+        let native = Self { title: plan.title, about: plan.about, gates: plan.gates, ..Self::default() };
+        let mut plan = Self { phases: plan.phases, ..native };
         let gates = plan.gates.iter_mut().chain(plan.phases.iter_mut().flat_map(|phase| &mut phase.gates));
         gates.for_each(|gate| gate.at = Place::default());
         for phase in &mut plan.phases {
             (phase.at, phase.needs_at, phase.alone) = (Place::default(), Place::default(), false);
+            (phase.end, phase.text, phase.items) = (0, String::new(), Vec::new());
             let own = phase.criteria.iter_mut().chain(&mut phase.verify);
             own.for_each(|criterion| criterion.at = Place::default());
             for task in &mut phase.tasks {
-                task.at = Place::default();
+                (task.at, task.end, task.items, task.beside) = (Place::default(), 0, Vec::new(), false);
                 let own = task.criteria.iter_mut().chain(&mut task.verify);
                 own.for_each(|criterion| criterion.at = Place::default());
             }
@@ -400,6 +437,11 @@ impl Plan {
             .ok()
             .and_then(|file| self.files.get(file))
             .map_or("", |file| file.name.as_str())
+    }
+
+    /// Every item of it, those of tasks before those of their phase.
+    pub fn all_items(&self) -> impl Iterator<Item = &Item> {
+        self.phases.iter().flat_map(Phase::all_items).chain(&self.items)
     }
 
     /// The phase of that id, however it is written.
@@ -417,6 +459,16 @@ impl Phase {
     /// Every criterion of it and its tasks.
     pub fn all_criteria(&self) -> impl Iterator<Item = &Criterion> {
         self.criteria.iter().chain(self.tasks.iter().flat_map(|task| &task.criteria))
+    }
+
+    /// Every item of it, those of its tasks first.
+    pub fn all_items(&self) -> impl Iterator<Item = &Item> {
+        self.tasks.iter().flat_map(|task| &task.items).chain(&self.items)
+    }
+
+    /// What it is held to that no command decides, for the agent and a person to look at.
+    pub fn unchecked(&self) -> impl Iterator<Item = &Criterion> {
+        self.all_criteria().chain(self.all_verify()).filter(|criterion| criterion.checks.is_empty())
     }
 
     /// Everything else that says how it or its tasks can be checked.

@@ -36,6 +36,9 @@ pub fn read_folder(dir: &str, files: &dyn Files) -> Result<Plan, NoPlan> {
                     merged.phases.truncate(before);
                 } else {
                     merged.files.push(source(&name, &doc));
+                    if let Ok(raw) = std::str::from_utf8(&bytes) {
+                        super::assign::boxes_of(&mut merged, file, raw, &doc);
+                    }
                 }
             }
             Some(_) if single.is_none() => single = Some((name, bytes)),

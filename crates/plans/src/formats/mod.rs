@@ -3,6 +3,7 @@
 //! Most shapes are one phase or several sections that are read as one phase each (`phase.rs`); what differs is where
 //! the phases are (`master.rs`, `phased.rs`, `folder.rs`, `json.rs`, `native.rs`).
 
+mod assign;
 mod fields;
 mod files;
 mod folder;
@@ -17,10 +18,12 @@ mod phase_head;
 mod phased;
 mod prompt;
 mod sections;
+mod surroundings;
 mod task_list;
 mod task_text;
 mod tasks;
 
+pub use assign::done_items;
 pub use files::{Files, NoFiles};
 pub use folder::read_folder;
 pub use native::write;
@@ -28,6 +31,7 @@ pub use prompt::read_prompt;
 
 use thiserror::Error;
 
+use crate::items::Item;
 use crate::model::{Format, Place, Plan, Source};
 use crate::text::{Doc, Front};
 
@@ -81,6 +85,11 @@ impl Reading<'_, '_> {
         Place { file: self.file, line: line.saturating_add(self.offset) }
     }
 
+    /// The number of the line after the one before that index.
+    pub(crate) fn end_index(&self, index: usize) -> u32 {
+        self.at_index(index.saturating_sub(1)).line.saturating_add(1)
+    }
+
     /// Where the line of that index stands.
     pub(crate) fn at_index(&self, index: usize) -> Place {
         self.at(self.doc.lines.get(index).map_or(0, |line| line.no))
@@ -115,10 +124,21 @@ pub fn read_plan(name: &str, bytes: &[u8], files: &dyn Files) -> Result<Plan, No
         }
     }
     let empty = plan.phases.iter().all(|phase| phase.tasks.is_empty() && phase.gates.is_empty());
+    if let Ok(raw) = std::str::from_utf8(bytes) {
+        assign::boxes_of(&mut plan, 0, raw, &doc);
+    }
+    surroundings::read(&reading, &mut plan);
+    plan.documents = surroundings::documents(name, files);
     if plan.phases.is_empty() || (empty && !matches!(shape, Format::DebussyMaster | Format::Roadmap)) {
         return Err(NoPlan::NoStructure(name.to_owned()));
     }
     Ok(plan)
+}
+
+/// The items of the text of one file.
+pub(crate) fn items_of(_name: &str, text: &str, format: Format) -> Result<Vec<Item>, NoPlan> {
+    let boxed = !matches!(format, Format::Json | Format::Native);
+    Ok(if boxed { assign::of_text(text) } else { Vec::new() })
 }
 
 // TOML or JSON, when it is either.

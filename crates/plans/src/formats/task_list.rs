@@ -11,8 +11,8 @@ use super::tasks::{Found, is_box};
 use crate::command::looks_like_one;
 use crate::expect::{check, checks, criterion};
 use crate::ids;
-use crate::model::{Complexity, Criterion, Place, Status, Task};
-use crate::text::{Heading, Mark, Range, decode, is_path, paths, plain, spans};
+use crate::model::{Complexity, Criterion, Place, Task};
+use crate::text::{Heading, Range, decode, is_path, paths, plain, spans};
 
 /// Tasks as items with check boxes.
 pub(super) fn from_lists(reading: &Reading<'_, '_>, range: Range) -> Found {
@@ -80,20 +80,18 @@ fn from_item(reading: &Reading<'_, '_>, node: &Node<'_>, group: Option<String>) 
     let (id, title) = ids::numbered(&node.text).unwrap_or(("", Cow::Borrowed(&node.text)));
     let id = if id.is_empty() { node.number.unwrap_or_default() } else { id }.to_owned();
     let mut title = plain(&title);
+    let mut beside = false;
     // [P], [US1]: marks of the method, no words of the task.
     while let Some((label, rest)) = title.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         if label.len() > 6 || rest.starts_with('(') {
             break;
         }
+        beside |= label == "P";
         title = rest.trim_start().to_owned();
     }
-    let status = match node.mark {
-        Some(Mark::Done) => Status::Completed,
-        Some(Mark::Begun) => Status::InProgress,
-        Some(Mark::Stuck) => Status::Blocked,
-        Some(Mark::Open) | None => Status::Pending,
-    };
-    let mut task = Task { at: reading.at_index(node.index), id, title, group, status, ..Task::default() };
+    let status = node.mark.map(crate::items::status).unwrap_or_default();
+    let (at, end) = (reading.at_index(node.index), reading.end_index(node.end));
+    let mut task = Task { at, end, id, title, group, status, beside, ..Task::default() };
     task.files = spans(&node.text)
         .into_iter()
         .map(|s| s.code.trim().to_owned())

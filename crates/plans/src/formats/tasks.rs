@@ -81,7 +81,7 @@ fn from_elements(reading: &Reading<'_, '_>, range: Range) -> Found {
             offset: reading.at(element.line).line.saturating_sub(1),
         };
         let mut task = build(&inner, Some(&element.tag));
-        task.at = reading.at(element.line);
+        (task.at, task.end) = (reading.at(element.line), reading.end_index(element.range.to));
         task.wave = task.wave.or_else(|| wave_at(&waves, element.range.from));
         found.tasks.push(task);
         found.covered.push(element.range);
@@ -145,6 +145,7 @@ fn from_body(reading: &Reading<'_, '_>, heading: &Heading<'_>, id: String, title
     let inner = Reading { doc: &doc, file: reading.file, offset };
     let mut task = build(&inner, None);
     (task.id, task.title, task.at) = (id, title, reading.at_index(heading.index));
+    task.end = reading.end_index(heading.body.to);
     // What is left of the boxes says how far it is, unless the task says so itself.
     if task.status == Status::Pending && !task.steps.is_empty() && task.steps.iter().all(|step| step.done) {
         task.status = Status::Completed;
