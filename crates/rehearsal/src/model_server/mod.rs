@@ -6,9 +6,11 @@
 
 pub mod answer;
 pub mod conversation;
+pub mod count;
 pub mod facts;
 pub mod persona;
 pub mod script;
+pub mod texts;
 pub mod truth;
 
 mod anthropic;
@@ -22,6 +24,7 @@ mod gemini;
 mod hands;
 mod http;
 mod line;
+mod looks;
 mod manner;
 mod offline;
 mod openai;
@@ -39,6 +42,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
+pub use count::Count;
 pub use offline::converse;
 pub use script::ServerScript;
 pub use truth::{Opening, TruthLine};
@@ -67,12 +71,20 @@ impl ModelServer {
     /// # Errors
     /// The port is taken, or the truth log cannot be opened.
     pub fn start(script: ServerScript) -> io::Result<Self> {
+        Self::counting(script, None)
+    }
+
+    /// Starts a server that counts tokens in the caller's way; 4 characters each without one.
+    ///
+    /// # Errors
+    /// The port is taken, or the truth log cannot be opened.
+    pub fn counting(script: ServerScript, count: Option<Count>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, script.port))?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
             latency_ms: script.latency_ms,
             stop: AtomicBool::new(false),
-            desk: Mutex::new(Desk::new(script, now_ms())?),
+            desk: Mutex::new(Desk::new(script, count, now_ms())?),
             lines: Mutex::default(),
         });
         let listening = thread::spawn({

@@ -6,7 +6,7 @@
 use super::answer::{Answer, Call, Kind, Thread};
 use super::conversation::{Conversation, Turn};
 use super::script::{Manner, PersonaOptions, StepHabit};
-use super::{errand, hands, manner, prose};
+use super::{errand, hands, looks, manner, prose};
 use crate::brain::{self, Action, Belief, CHECKPOINT_REQUEST};
 use crate::context::{Entry, Role};
 
@@ -88,15 +88,22 @@ fn work(conversation: &Conversation, options: &PersonaOptions, belief: &Belief) 
         let text = "The command still runs. I wait for it.".to_owned();
         return Answer { calls: vec![call], steps: vec![first], ..say(text) };
     }
+    if let Some(calls) = looks::due(conversation, options, first) {
+        let seen = conversation.turns.len();
+        return Answer { calls, ..say(format!("Before number {first} I look around, {seen} entries in.")) };
+    }
     if tries_since_prompt(&conversation.turns, first) >= PATIENCE {
         return say(format!("Number {first} failed {PATIENCE} times in a row, so I stop here."));
     }
     let many = usize::try_from(options.parallel.max(1)).unwrap_or(usize::MAX);
     let steps: Vec<u32> = belief.open().map(|(n, _)| n).take(many).collect();
     let calls: Option<Vec<Call>> = steps.iter().map(|n| step_call(conversation, options, *n)).collect();
-    let Some(calls) = calls else {
+    let Some(mut calls) = calls else {
         return say("I have no tool that runs a command, so I stop here.".to_owned());
     };
+    if options.keeps_list {
+        calls.extend(looks::list(conversation, belief, first));
+    }
     let most = |size: fn(StepHabit) -> u64| steps.iter().map(|n| size(options.habit(*n))).max().unwrap_or(0);
     let chars = most(|habit| habit.say_chars);
     let reasoning = most(|habit| habit.think_tokens);

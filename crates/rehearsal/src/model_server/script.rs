@@ -17,6 +17,9 @@ pub struct ServerScript {
     pub port: u16,
     /// Tokens that one request can hold.
     pub window: u64,
+    /// Whether the answer that a request allows must fit as well, as Messages and Chat Completions have it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub counts_answer: bool,
     /// In which form the Responses API tells that a request is too long.
     pub window_error: WindowError,
     /// How the worker behaves.
@@ -38,6 +41,7 @@ impl Default for ServerScript {
         Self {
             port: 0,
             window: 200_000,
+            counts_answer: false,
             window_error: WindowError::Http,
             persona: PersonaOptions::default(),
             faults: Vec::new(),
@@ -76,6 +80,17 @@ pub struct PersonaOptions {
     /// it that stands in the conversation.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub facts: BTreeMap<u32, Vec<String>>,
+    /// Files that it reads between its steps, one after the other, by their paths from the work tree.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub looks: Vec<String>,
+    /// How many of them before each step.
+    pub looks_per_step: u32,
+    /// How many of them at a time; 0 and 1 mean one.
+    pub abreast: u32,
+    /// Before every so many steps it changes the file that it read last; 0 means never.
+    pub edit_every: u32,
+    /// Whether it keeps its list with the CLI's own tool, where there is one.
+    pub keeps_list: bool,
     /// How a step is done.
     pub every: StepHabit,
     /// Steps that are done in another way, by number.
@@ -90,6 +105,11 @@ impl Default for PersonaOptions {
             checkpoint: CheckpointHabit::Answer,
             manner: Manner::Plain,
             facts: BTreeMap::new(),
+            looks: Vec::new(),
+            looks_per_step: 0,
+            abreast: 1,
+            edit_every: 0,
+            keeps_list: false,
             every: StepHabit::default(),
             steps: BTreeMap::new(),
         }

@@ -30,7 +30,7 @@ pub struct TruthLine {
     pub session: Option<String>,
     /// The model that the client named.
     pub model: String,
-    /// Tokens of the request: all characters that the model would see, 4 to a token.
+    /// Tokens of the request: all that the model would see, 4 characters to a token or as the server's vocabulary counts.
     pub input_tokens: u64,
     /// How many of them were cached.
     pub cached: u64,

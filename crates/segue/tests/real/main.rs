@@ -25,6 +25,8 @@ mod isolation;
 #[cfg(test)]
 mod jump;
 #[cfg(test)]
+mod matrix;
+#[cfg(test)]
 mod permissions;
 #[cfg(test)]
 mod plans;
