@@ -270,6 +270,20 @@ pub struct GateResult {
     /// The end of its output.
     #[serde(default)]
     pub tail: String,
+    /// It did not end within its time-out and was ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub timed_out: bool,
+}
+
+impl GateResult {
+    /// How it ended, in words: its exit code, its time-out, or a signal.
+    pub fn ended(&self) -> String {
+        match self.exit {
+            _ if self.timed_out => "timed out".to_owned(),
+            Some(code) => format!("exit {code}"),
+            None => "ended by a signal".to_owned(),
+        }
+    }
 }
 
 /// Why a session is started.

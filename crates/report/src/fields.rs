@@ -269,6 +269,9 @@ pub struct GateFinished {
     pub when: GateTime,
     /// Where its output is kept, below the work tree.
     pub output: Option<String>,
+    /// It did not end within its time-out and was ended.
+    #[serde(default)]
+    pub timed_out: bool,
 }
 
 /// How a phase of a plan ended.

@@ -87,6 +87,7 @@ pub(crate) fn gate(passed: bool, when: GateWhen) -> GateResult {
         ms: 12_000,
         output: Some(".segue/g.log".into()),
         tail: "one\n\u{1b}[31mtwo\u{1b}[0m\nthree\nfour\n".into(),
+        timed_out: false,
     }
 }
 
@@ -213,6 +214,7 @@ fn endings(text: &str) -> Vec<Outer> {
             ms: 3,
             when: GateTime::After,
             output: Some(t()),
+            timed_out: true,
         }),
         Outer::PhaseStarted(phase(None)),
         Outer::PhaseFinished(phase(Some(PhaseStatus::Split))),

@@ -86,6 +86,7 @@ impl OuterStream {
                 ms: gate.ms,
                 when: gate.when.into(),
                 output: gate.output.clone(),
+                timed_out: gate.timed_out,
             })),
             Event::CheckpointTaken { checkpoint, session, by, depth, path, claims, ms, .. } => {
                 let seen = self.seen.entry(*session).or_default();

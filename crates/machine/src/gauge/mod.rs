@@ -37,7 +37,7 @@ pub enum Taken {
     Again,
     /// It is the new value, and so far below the last one that the context must have been cut.
     Fell(u32),
-    /// It cannot be right as things are; a second one like it will be believed.
+    /// It is more than the window holds; a second one like it will be believed.
     Doubted,
     /// It says nothing about this window: a side call, or all zero.
     Ignored,
@@ -243,16 +243,10 @@ impl Gauge {
         self.ratio
     }
 
-    // A wrong figure that ends a session costs more than one reading of delay.
+    // What a window can hold may be so, however sudden: waiting for a second reading has overflowed. What it cannot hold
+    // is a sum over calls, or another window than the one that is known.
     fn is_doubtful(&self, fill: u64) -> bool {
-        let Some(ceiling) = self.window.max(self.ceiling()) else { return false };
-        if fill > ceiling.saturating_add(ceiling / 2) {
-            return true;
-        }
-        let Some(last) = self.last else { return false };
-        // A character is at most one token in practice, and an answer may be long: a fifth of the window is spared.
-        let explained = last.saturating_add(self.pending_chars).saturating_add(ceiling / 5);
-        fill > explained
+        self.window.or(self.ceiling).is_some_and(|window| fill > window)
     }
 
     fn confirms_doubt(&self, fill: u64) -> bool {

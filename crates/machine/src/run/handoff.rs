@@ -130,7 +130,10 @@ impl Run {
     }
 
     pub(super) fn checkpoint_taken(&mut self, work: &WorkState, out: &mut Vec<Effect>) {
-        self.progress.work(work);
+        // An agent whose tools nobody sees is judged by what it left; without git there is nothing to judge by.
+        if self.progress.work(work) || work.tree.is_none() {
+            self.idle_rounds = 0;
+        }
         self.seen_in_git(work);
         self.checkpoint_is_current = true;
         if let Some(trouble) = &work.trouble {

@@ -97,7 +97,7 @@ impl Run {
 
 fn lacking(what: &str, tail: String) -> GateResult {
     let (gate, when, passed) = (what.to_owned(), GateWhen::After, false);
-    GateResult { gate, when, passed, exit: None, ms: 0, output: None, tail }
+    GateResult { gate, when, passed, exit: None, ms: 0, output: None, tail, timed_out: false }
 }
 
 /// The status of the last report in a text: a key of an object that is in no other.

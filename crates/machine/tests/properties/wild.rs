@@ -174,7 +174,9 @@ pub(crate) fn work(dice: &mut Dice, stubborn: bool) -> WorkState {
 pub(crate) fn gate(gate: String, when: GateWhen, passed: bool, dice: &mut Dice) -> GateResult {
     let exit = dice.maybe(90, i32::from(!passed));
     let output = dice.maybe(50, ".segue/gate".to_owned());
-    GateResult { gate, when, passed, exit, ms: 5, output, tail: "äöü \"{}\"\n".to_owned() }
+    GateResult {
+        gate, when, passed, exit, ms: 5, output, tail: "äöü \"{}\"\n".to_owned(), timed_out: false
+    }
 }
 
 pub(crate) fn checkpoint(session: u32, by: CheckpointBy, depth: Depth, work: WorkState, n: u64) -> Event {

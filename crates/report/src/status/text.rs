@@ -2,7 +2,7 @@
 
 use segue_machine::{CheckpointBy, Phase};
 
-use crate::status::{GateDoc, LimitsDoc, SessionDoc, StatusDoc, Use};
+use crate::status::{CrashDoc, GateDoc, LimitsDoc, SessionDoc, StatusDoc, Use};
 use crate::terminal::{
     Entry, Fill, Style, Tint, columns, cost_words, count, duration, money, outlook_words, plain, short,
     thousands, verdict_words,
@@ -80,7 +80,20 @@ impl Page {
     }
 }
 
+fn crashed(page: &mut Page, run: &str, crash: &CrashDoc) {
+    page.row("state", format!("crashed {} ago: its process is gone", crash.ago), Tint::Bad);
+    if !crash.alive.is_empty() {
+        let pids: Vec<String> = crash.alive.iter().map(ToString::to_string).collect();
+        let what = if pids.len() == 1 { "process" } else { "processes" };
+        page.row("still alive", format!("{what} {}; `segue stop` ends it", pids.join(", ")), Tint::Careful);
+    }
+    page.row("next", format!("segue resume {run}"), Tint::Bold);
+}
+
 fn state(page: &mut Page, doc: &StatusDoc) {
+    if let Some(crash) = &doc.crashed {
+        return crashed(page, &doc.run, crash);
+    }
     let Some(verdict) = &doc.verdict else {
         let phase = match doc.phase {
             Phase::New => "new",
@@ -147,7 +160,8 @@ fn gate_words(gate: &GateDoc) -> (String, Tint) {
         Some(true) => (format!("✓ {} passed{when}{took}", gate.gate), Tint::Good),
         Some(false) => {
             let exit = gate.exit.map(|exit| format!(" (exit {exit})")).unwrap_or_default();
-            (format!("✗ {} failed{when}{exit}{took}", gate.gate), Tint::Bad)
+            let failed = if gate.timed_out { "timed out" } else { "failed" };
+            (format!("✗ {} {failed}{when}{exit}{took}", gate.gate), Tint::Bad)
         }
         None if gate.manual => (format!("{}: a person decides", gate.gate), Tint::Careful),
         None => (format!("{} has not run", gate.gate), Tint::Dim),

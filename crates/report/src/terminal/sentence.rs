@@ -127,6 +127,7 @@ fn gate_finished(gate: &GateFinished) -> (String, Tint) {
     let (mark, word, tint) =
         if gate.passed { ("✓", "passed", Tint::Good) } else { ("✗", "failed", Tint::Bad) };
     let exit = gate.exit.filter(|_| !gate.passed).map(|exit| format!(" (exit {exit})")).unwrap_or_default();
+    let (word, exit) = if gate.timed_out { ("timed out", String::new()) } else { (word, exit) };
     let took = duration(gate.ms);
     if gate.when == GateTime::Before {
         return (format!("gate {} before the work: {word}{exit}, {took}", gate.gate), Tint::Dim);

@@ -64,7 +64,18 @@ pub(crate) fn compose(
             return continuation(place, situation, checkpoint.as_deref(), &room, &ahead);
         }
     };
+    let text = if matches!(prompt, Prompt::Verify) { text } else { with_demand(text, situation) };
     Ok(Composed { text, ..Composed::default() })
+}
+
+// After the template and outside of the task, which stays as its file has it.
+fn with_demand(text: String, situation: &Situation) -> String {
+    match &situation.word {
+        Some(word) if !text.contains(word.as_str()) => {
+            format!("{text}\n\nWhen everything is done, and only then, say {word}.")
+        }
+        _ => text,
+    }
 }
 
 // What a continuation has to tell beside the checkpoint.
@@ -127,7 +138,7 @@ fn continuation(
     let task = ahead.part.map_or_else(|| task.to_owned(), |part| parts::part_of(task, part));
     let restart = ahead.restart;
     let words = context! { id => id, restart, checkpoint, ledger, facts, failed, cut, role, task };
-    Ok(Composed { text: place.prompts.fill(&name, words)?, warning, moved })
+    Ok(Composed { text: with_demand(place.prompts.fill(&name, words)?, situation), warning, moved })
 }
 
 // With the facts, so that a user's own template has it too.

@@ -72,6 +72,8 @@ pub(crate) struct Situation {
     pub(crate) head: Option<String>,
     /// The file that the task was read from.
     pub(crate) source: Option<String>,
+    /// The word that ends a loop.
+    pub(crate) word: Option<String>,
 }
 
 impl Situation {
@@ -106,6 +108,7 @@ impl Situation {
             previous: view.checkpoint.as_ref().map(|c| c.id.clone()),
             head: view.head.clone(),
             source: spec.task.source.clone(),
+            word: spec.last_words.word.clone(),
         })
     }
 

@@ -68,7 +68,7 @@ pub(super) fn outputs(workdir: &Path, files: &Files) -> Vec<OutputFile> {
 /// What failed last, newest first: gates, then tool calls.
 pub(super) fn errors(situation: &Situation) -> Vec<String> {
     let gates = situation.gates.iter().filter(|gate| !gate.passed).map(|gate| {
-        let exit = gate.exit.map_or_else(|| "no exit code".to_owned(), |code| format!("exit code {code}"));
+        let exit = gate.ended();
         let when = if gate.when == GateWhen::Before { ", before the work began" } else { "" };
         format!("gate {}: {exit}{when}", gate.gate)
     });

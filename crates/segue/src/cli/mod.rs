@@ -7,6 +7,7 @@ mod bridge;
 mod budget;
 mod checkpoint;
 mod config;
+mod crashed;
 mod demo;
 mod doctor;
 mod failure;

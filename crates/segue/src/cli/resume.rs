@@ -6,6 +6,7 @@ use segue_journal::{Journal, Reader, RunRow};
 use segue_machine::{Event, Phase, RunSpec, View};
 
 use super::args::Resume;
+use super::crashed;
 use super::failure::Failure;
 use super::open::{self, Place};
 use super::run::{drive, known_circuits, refuse_unkept, warn};
@@ -92,13 +93,8 @@ pub(super) fn resume_with(
 /// Ends what is left of a run whose process is dead: the agent itself, and everything that carries the run's mark.
 pub(super) fn end_orphans(run: &str, view: &View) -> u32 {
     let grace = Duration::from_secs(1);
-    let agent = view.session.as_ref().and_then(|s| s.pid).map(|(pid, start)| tree::Proc { pid, start });
-    let family = agent.filter(|a| tree::is_alive(a.pid, a.start)).map_or_else(Vec::new, |agent| {
-        let mut family = tree::descendants(agent.pid);
-        family.push(agent);
-        family
-    });
-    tree::end(&family, grace) + process::sweep_marked(&format!("{}={run}", process::RUN_MARK), grace)
+    tree::end(&crashed::left_of(run, view), grace)
+        + process::sweep_marked(&format!("{}={run}", process::RUN_MARK), grace)
 }
 
 fn choose(at: &Place, reader: &Reader, id: Option<&str>) -> Result<RunRow, Failure> {

@@ -86,6 +86,7 @@ pub(super) fn start_as(
 ) -> Result<(String, u8), Failure> {
     let store = repo.as_ref().map_or_else(|| Store::at(&at.dir), |repo| Store::at(repo.root()));
     open::check_agents(&settings.everyone(), store.workdir())?;
+    open::check_setup(settings, Some(&task), store.workdir())?;
     store.create()?;
     let run = order.run;
     let _lock = Lock::take(&store.lock_dir(), &run)?;
@@ -276,6 +277,7 @@ fn dry_run(at: &Place, settings: &Settings, task: &Task) -> Result<u8, Failure> 
     let repo = open::repo(&at.dir, settings)?;
     let workdir = repo.as_ref().map_or(at.dir.as_path(), Repo::root);
     open::check_agents(&settings.everyone(), workdir)?;
+    open::check_setup(settings, Some(task), workdir)?;
     let stages: Vec<String> = settings.policy.stages.iter().map(|s| s.at.to_string()).collect();
     let agents: Vec<&str> = settings.agents.iter().map(|a| a.spec.name.as_str()).collect();
     let gates: Vec<&str> = settings.gates.iter().map(|g| g.run.as_str()).collect();

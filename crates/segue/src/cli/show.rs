@@ -149,7 +149,7 @@ fn gates(at: &Place, view: &View) -> Result<u8, Failure> {
             out::line(&serde_json::to_string(gate).unwrap_or_default());
             continue;
         }
-        let exit = gate.exit.map_or_else(|| "no exit code".to_owned(), |c| format!("exit {c}"));
+        let exit = gate.ended();
         out::line(&format!(
             "{}  {}  {exit}  {} ms",
             gate.gate,

@@ -128,7 +128,8 @@ fn a_gate_that_is_green_for_the_first_time_is_a_good_moment_for_the_rest_of_the_
     let says = |scene: &mut Scenario, gate: &str, when, passed: bool| {
         let exit = Some(i32::from(!passed));
         let (gate, tail) = (gate.to_owned(), String::new());
-        let result = crate::GateResult { gate, when, passed, exit, ms: 1, output: None, tail };
+        let result =
+            crate::GateResult { gate, when, passed, exit, ms: 1, output: None, tail, timed_out: false };
         scene.feed(Event::GateFinished(result));
     };
     says(&mut scene, "g1", GateWhen::Before, false);

@@ -108,10 +108,10 @@ fn an_agent_that_tells_its_fill_before_and_after_a_call_made_one_call() {
 fn a_reading_that_was_doubted_and_then_confirmed_is_counted() {
     let mut scene = priced("observe").start();
     scene.usage(10_000);
-    read(&mut scene, "far", Reading::exact(80_000, 0, 0, 0));
+    read(&mut scene, "far", Reading::exact(180_000, 0, 0, 0));
     assert_eq!((scene.warned("doubted"), scene.view().spent().tokens()), (1, 10_000));
-    read(&mut scene, "farther", Reading::exact(81_000, 0, 0, 0));
-    assert_eq!(scene.view().spent().tokens(), 10_000 + 80_000 + 81_000);
+    read(&mut scene, "farther", Reading::exact(181_000, 0, 0, 0));
+    assert_eq!(scene.view().spent().tokens(), 10_000 + 180_000 + 181_000);
 }
 
 #[test]

@@ -76,7 +76,8 @@ fn a_gate_that_is_run_for_the_last_words_and_is_red_takes_the_verdict_back() {
     let mut scene = Scenario::new("seamless").gates(1).hold("judge").start();
     scene.finishes();
     let (gate, when, exit, tail) = ("g1".to_owned(), crate::GateWhen::Checkpoint, Some(1), String::new());
-    let result = crate::GateResult { gate, when, passed: false, exit, ms: 1, output: None, tail };
+    let result =
+        crate::GateResult { gate, when, passed: false, exit, ms: 1, output: None, tail, timed_out: false };
     scene.feed(crate::Event::GateFinished(result)).release();
     let failed = |e: &&Effect| matches!(e, Effect::SendPrompt { prompt: Prompt::GatesFailed { .. }, .. });
     assert_eq!((scene.is_over(), scene.effects.iter().filter(failed).count()), (false, 1));

@@ -454,7 +454,16 @@ impl Scenario {
         for gate in self.spec.gates.clone().into_iter().filter(|g| !g.manual) {
             let exit = Some(i32::from(!passed));
             let tail = String::new();
-            let result = GateResult { gate: gate.name, when, passed, exit, ms: 1, output: None, tail };
+            let result = GateResult {
+                gate: gate.name,
+                when,
+                passed,
+                exit,
+                ms: 1,
+                output: None,
+                tail,
+                timed_out: false,
+            };
             self.take_in(Event::GateFinished(result));
         }
     }

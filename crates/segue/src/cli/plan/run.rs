@@ -91,6 +91,7 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
     };
     let store = repo.as_ref().map_or_else(|| Store::at(&at.dir), |repo| Store::at(repo.root()));
     open::check_agents(&settings.agents, store.workdir())?;
+    open::check_setup(&settings, None, store.workdir())?;
     store.create()?;
     let plans = home(&store);
     std::fs::create_dir_all(&plans)?;
