@@ -24,7 +24,7 @@ mod usage;
 mod verdict;
 mod wait_rules;
 
-pub use agent_event::{AgentEvent, AgentFailure, Capabilities, Retry, TurnEnd};
+pub use agent_event::{AgentEvent, AgentFailure, Capabilities, ItemState, ListItem, Retry, TurnEnd};
 pub use budget::{AgentBudget, AgentSpent, BudgetSpec, DayLimits, DaySpent, Opening, Spent};
 pub use circuit::Circuit;
 pub use effect::{
@@ -37,8 +37,8 @@ pub use event::{
 pub use limits::{Limit, Limits};
 pub use price::{LongPrompt, Price, Rates};
 pub use run::{
-    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Life, Note, Outlook, OwnRetry, Phase, Run,
-    SessionView, State, ToolDone, Totals, View, Waiting,
+    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Life, Message, Note, Outlook, OwnRetry, Phase,
+    Run, SessionView, State, ToolDone, Totals, View, Waiting,
 };
 pub use spec::{AgentSpec, CommitMode, GateSpec, GitSpec, LastWords, NextSpec, RoleSpec, RunSpec, Task};
 pub use usage::{Reading, Scope, Source};

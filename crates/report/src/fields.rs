@@ -4,8 +4,8 @@
 use schemars::JsonSchema;
 use segue_machine::forecast::Basis;
 use segue_machine::{
-    AgentFailure, CheckpointBy, Claims, Considered, Depth, EndReason, GateWhen, HandoffKind, Limit, Outlook,
-    SessionReason, Source, Verdict,
+    AgentFailure, CheckpointBy, Claims, Considered, Depth, EndReason, GateWhen, HandoffKind, Limit, ListItem,
+    Outlook, SessionReason, Source, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -128,6 +128,28 @@ impl From<Outlook> for ForecastFields {
             repository_calls,
         }
     }
+}
+
+/// The agent said something in its main thread.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentSaid {
+    /// The session.
+    pub session: String,
+    /// Its words, without secrets; a long message is cut in the middle.
+    pub text: String,
+}
+
+/// The agent's own list changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ItemsSeen {
+    /// The session.
+    pub session: String,
+    /// Items that are not done.
+    pub open: u32,
+    /// Items that are done or given up.
+    pub closed: u32,
+    /// The items in the agent's order; empty where it only counts them.
+    pub items: Vec<ListItem>,
 }
 
 /// The gauge passed a stage.

@@ -14,9 +14,9 @@ mod time;
 mod words;
 
 pub use fields::{
-    CallsLeft, CheckpointRequested, CheckpointTaken, ForecastBasis, ForecastFields, GateFinished, GateTime,
-    GaugeRead, HandoffDecided, LimitReached, PhaseFields, PhaseStatus, RunFinished, RunStarted, SessionEnded,
-    SessionStarted, StageReached, WaitFields, Warning,
+    AgentSaid, CallsLeft, CheckpointRequested, CheckpointTaken, ForecastBasis, ForecastFields, GateFinished,
+    GateTime, GaugeRead, HandoffDecided, ItemsSeen, LimitReached, PhaseFields, PhaseStatus, RunFinished,
+    RunStarted, SessionEnded, SessionStarted, StageReached, WaitFields, Warning,
 };
 pub use json::to_json_line;
 pub use outer::{Line, Outer, SCHEMA, schema};

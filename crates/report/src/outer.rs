@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use crate::Time;
 use crate::fields::{
-    CheckpointRequested, CheckpointTaken, GateFinished, GaugeRead, HandoffDecided, LimitReached, PhaseFields,
-    RunFinished, RunStarted, SessionEnded, SessionStarted, StageReached, WaitFields, Warning,
+    AgentSaid, CheckpointRequested, CheckpointTaken, GateFinished, GaugeRead, HandoffDecided, ItemsSeen,
+    LimitReached, PhaseFields, RunFinished, RunStarted, SessionEnded, SessionStarted, StageReached,
+    WaitFields, Warning,
 };
 
 /// The version of the contract. It changes only when a name or a meaning does; added fields do not count.
@@ -54,6 +55,10 @@ outer_events! {
     SessionStarted(SessionStarted) = "session.started",
     /// The gauge moved.
     GaugeRead(GaugeRead) = "gauge.read",
+    /// The agent said something in its main thread.
+    AgentSaid(AgentSaid) = "agent.said",
+    /// The agent's own list changed.
+    ItemsSeen(ItemsSeen) = "items.seen",
     /// The gauge passed a stage.
     StageReached(StageReached) = "stage.reached",
     /// The agent was asked for a checkpoint.

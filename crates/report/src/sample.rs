@@ -7,8 +7,8 @@ use segue_machine::gauge::{Gauge, Ratio};
 use segue_machine::policy::preset;
 use segue_machine::{
     AgentSpec, Capabilities, CheckpointBy, Choice, Claims, Considered, Depth, Doing, EndReason, GateResult,
-    GateSpec, GateWhen, GitSpec, HandoffKind, Life, Limit, Phase, Reading, RunSpec, SessionReason,
-    SessionView, Source, Totals, Verdict, View,
+    GateSpec, GateWhen, GitSpec, HandoffKind, ItemState, Life, Limit, ListItem, Phase, Reading, RunSpec,
+    SessionReason, SessionView, Source, Totals, Verdict, View,
 };
 
 use crate::*;
@@ -142,6 +142,13 @@ fn beginnings(text: &str) -> Vec<Outer> {
             reason: SessionReason::First,
         }),
         Outer::GaugeRead(GaugeRead { percent: Some(72.43), ..unknown_gauge() }),
+        Outer::AgentSaid(AgentSaid { session: "s1".into(), text: t() }),
+        Outer::ItemsSeen(ItemsSeen {
+            session: "s1".into(),
+            open: 1,
+            closed: 0,
+            items: vec![ListItem { id: "1".into(), text: t(), state: ItemState::InProgress }],
+        }),
         Outer::StageReached(StageReached {
             session: "s1".into(),
             stage: "90%".into(),

@@ -11,8 +11,8 @@ use segue_machine::{
 };
 
 use crate::fields::{
-    CheckpointRequested, CheckpointTaken, GateFinished, GaugeRead, HandoffDecided, LimitReached, RunFinished,
-    RunStarted, SessionEnded, SessionStarted, StageReached, WaitFields, Warning,
+    AgentSaid, CheckpointRequested, CheckpointTaken, GateFinished, GaugeRead, HandoffDecided, ItemsSeen,
+    LimitReached, RunFinished, RunStarted, SessionEnded, SessionStarted, StageReached, WaitFields, Warning,
 };
 use crate::{Line, Outer, SCHEMA, Time, words};
 
@@ -138,11 +138,20 @@ impl OuterStream {
             AgentEvent::TextSaid { .. } if session.gauge.source() == Source::Estimated => {
                 Some(Outer::GaugeRead(gauge_read(session, false, view)))
             }
+            AgentEvent::Said { text } => {
+                Some(Outer::AgentSaid(AgentSaid { session: name(session.n), text: text.clone() }))
+            }
+            AgentEvent::ItemsSeen { open, closed, items } => Some(Outer::ItemsSeen(ItemsSeen {
+                session: name(session.n),
+                open: *open,
+                closed: *closed,
+                items: items.clone(),
+            })),
             AgentEvent::Ready { .. }
             | AgentEvent::UsageRead(_)
             | AgentEvent::TextSaid { .. }
+            | AgentEvent::ToolDescribed { .. }
             | AgentEvent::ToolStarted { .. }
-            | AgentEvent::ItemsSeen { .. }
             | AgentEvent::AllowanceSeen { .. }
             | AgentEvent::CrossChecked { .. }
             | AgentEvent::Compacted

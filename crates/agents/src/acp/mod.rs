@@ -63,6 +63,10 @@ pub struct Acp {
     late: BTreeSet<u64>,
     permissions: BTreeMap<String, (Value, Vec<PermissionOption>)>,
     tools: BTreeMap<String, String>,
+    /// Those of them that only read something.
+    reading: BTreeSet<String>,
+    /// What was said since the last tool or prompt.
+    message: String,
     text: String,
     /// Where in it the words after the last tool begin.
     words_from: usize,
@@ -96,6 +100,8 @@ impl Acp {
             late: BTreeSet::new(),
             permissions: BTreeMap::new(),
             tools: BTreeMap::new(),
+            reading: BTreeSet::new(),
+            message: String::new(),
             text: String::new(),
             words_from: 0,
             mid_call: false,
@@ -208,6 +214,7 @@ impl Acp {
             return io.events.push(readable(b"an answer to a question that was not asked"));
         };
         self.flush(io);
+        self.say_message(io);
         match (call, &frame.error) {
             (Call::Initialize, None) => self.initialized(frame.result, io),
             (Call::Open | Call::Load, None) => self.opened(call, frame.result, io),
@@ -432,6 +439,7 @@ impl Adapter for Acp {
 
     fn exited(&mut self, _exit: Option<i32>, io: &mut Io) {
         self.flush(io);
+        self.say_message(io);
     }
 }
 

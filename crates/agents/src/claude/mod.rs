@@ -6,6 +6,7 @@
 //! end of input does not stop a turn, so a turn is interrupted before the input is closed.
 
 mod launch;
+mod list;
 mod result;
 mod stream;
 
@@ -52,6 +53,9 @@ pub struct Claude {
     metered: BTreeSet<String>,
     side: BTreeSet<String>,
     tools: BTreeMap<String, String>,
+    /// Those of them that only read something.
+    reading: BTreeSet<String>,
+    list: list::TaskList,
     background: BTreeSet<String>,
     permissions: BTreeMap<String, Value>,
     /// Side questions that are not answered, by the id of their control request.
@@ -86,6 +90,8 @@ impl Claude {
             metered: BTreeSet::new(),
             side: BTreeSet::new(),
             tools: BTreeMap::new(),
+            reading: BTreeSet::new(),
+            list: list::TaskList::default(),
             background: BTreeSet::new(),
             permissions: BTreeMap::new(),
             side_questions: BTreeMap::new(),
@@ -244,7 +250,7 @@ impl Claude {
         match line["type"].as_str().unwrap_or_default() {
             "stream_event" if main => self.stream_event(&line["event"], io),
             "assistant" => self.assistant(line, main, io),
-            "user" if main => self.user(&line["message"], io),
+            "user" if main => self.user(line, io),
             "system" => self.system(line, io),
             "result" => self.result(line, io),
             "rate_limit_event" => self.rate_limit(&line["rate_limit_info"], io),

@@ -278,6 +278,7 @@ impl Codex {
             "turn/completed" => self.turn_completed(&params["turn"], io),
             "item/started" => self.item_started(&params["item"], io),
             "item/completed" => self.item_completed(&params["item"], io),
+            "turn/plan/updated" => io.events.extend(crate::list(&params["plan"], &["step"])),
             "rawResponseItem/completed" => self.raw_item(&params["item"], io),
             "rawResponse/completed" => self.raw_usage(params, io),
             "error" if params["willRetry"] == true => io.events.push(turn::retrying(&params["error"])),

@@ -32,11 +32,16 @@ impl Run {
                 self.hold_ask_timer(out);
                 self.let_tool_finish(out);
             }
+            AgentEvent::Said { text } => self.keep_message(n, text),
+            AgentEvent::ToolDescribed { tool, reads, exit, last_line } => {
+                self.describe_tool(tool, *reads, *exit, last_line.as_deref());
+            }
             AgentEvent::ToolEnded { tool, title, ok, chars } => {
                 self.tool_ended(tool, title, *ok, *chars, out)
             }
-            AgentEvent::ItemsSeen { open, closed } => {
+            AgentEvent::ItemsSeen { open, closed, items } => {
                 self.view.items = Some((*open, *closed));
+                self.view.list.clone_from(items);
                 self.completed |= self.progress.closed(*closed);
                 self.check_stages(out);
             }
@@ -166,14 +171,17 @@ impl Run {
         let title = session.tools.remove(tool).filter(|t| !t.is_empty()).unwrap_or_else(|| title.to_owned());
         session.gauge.count_tool();
         let (n, quiet, blind) = (session.n, session.tools.is_empty(), session.gauge.calls() == 0);
-        if self.view.tools_done.len() >= View::TOOLS_KEPT {
-            self.view.tools_done.remove(0);
-        }
         self.view.gates_stale = true;
         self.completed |= ok && self.completes(&title);
-        let done = ToolDone { session: n, title, ok };
-        self.view.tools_since.push(done.clone());
-        self.view.tools_done.push(done);
+        let described = self.described.remove(tool).unwrap_or_default();
+        let done =
+            described.of(ToolDone { session: n, title, ok, reads: false, exit: None, last_line: None });
+        for kept in [&mut self.view.tools_since, &mut self.view.tools_done] {
+            if kept.len() >= View::TOOLS_KEPT {
+                kept.remove(0);
+            }
+            kept.push(done.clone());
+        }
         if blind && self.rounds >= 3 {
             self.usage_missing(out);
             if self.spends_unseen(Capabilities::default(), out) {

@@ -27,7 +27,8 @@ impl Run {
         if let Some(ledger) = &checkpoint.ledger {
             self.view.ledger = (**ledger).clone();
         }
-        self.view.checkpoint = Some(CheckpointRef { ledger: None, ..checkpoint.clone() });
+        self.covered = self.view.messages;
+        self.checkpoint_stands(CheckpointRef { ledger: None, ..checkpoint.clone() });
     }
 
     pub(super) fn remember_note(&mut self, text: &str) {

@@ -42,6 +42,7 @@ impl Run {
         let session = self.view.sessions;
         if let Some(answer) = &answer {
             self.checkpoint_chars = answer.chars().count();
+            self.covered = self.view.messages;
         }
         self.view.tools_since.clear();
         self.work_is_saved = true;

@@ -20,6 +20,7 @@ mod limit_use;
 mod moment;
 mod next;
 mod progress;
+mod prose;
 mod resume;
 mod session;
 mod spending;
@@ -46,8 +47,8 @@ use progress::Progress;
 use spending::Spending;
 pub use state::State;
 pub use view::{
-    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Note, Outlook, Phase, SessionView, ToolDone,
-    Totals, View, Waiting,
+    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Message, Note, Outlook, Phase, SessionView,
+    ToolDone, Totals, View, Waiting,
 };
 
 /// The machine of one run.
@@ -79,6 +80,12 @@ pub struct Run {
     lines: Option<Lines>,
     /// What calls added in this repository, as far as it is known.
     growth: Growth,
+    /// What is known of tool calls that are about to end, by the agent's id.
+    described: BTreeMap<String, prose::Described>,
+    /// The characters of what is kept of the agent's words.
+    prose_chars: usize,
+    /// Messages that the checkpoint which is being written stands for.
+    covered: u64,
     /// The agent wrote anything in this session.
     spoke: bool,
     /// segue wrote a checkpoint that the agent may still answer; it was told to go on meanwhile.
@@ -252,13 +259,8 @@ impl Run {
             Event::GateFinished(result) => self.gate_finished(result, &mut out),
             Event::CheckpointTaken { checkpoint, session, by, path, work, judged, .. } => {
                 self.remember(checkpoint, *session, judged, &mut out);
-                self.view.checkpoint = Some(CheckpointRef {
-                    id: checkpoint.clone(),
-                    path: path.clone(),
-                    session: *session,
-                    by: *by,
-                    ledger: None,
-                });
+                let (id, path) = (checkpoint.clone(), path.clone());
+                self.checkpoint_stands(CheckpointRef { id, path, session: *session, by: *by, ledger: None });
                 self.checkpoint_taken(work, &mut out);
             }
             Event::WordsJudged { session, judged, tree } => {

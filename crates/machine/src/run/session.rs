@@ -46,6 +46,7 @@ impl Run {
         self.rounds = 0;
         self.full_until = None;
         self.held.clear();
+        self.described.clear();
         self.unanswered = false;
         self.fallback = None;
         self.view.session = Some(SessionView {

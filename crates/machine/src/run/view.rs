@@ -1,6 +1,6 @@
 //! What can be known about a run from its events: the part of the machine that everyone may look at.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,8 +10,8 @@ use crate::forecast::{Basis, CallsLeft, Forecast, Growth};
 use crate::gauge::Gauge;
 use crate::ledger::Ledger;
 use crate::{
-    AgentFailure, AgentSpent, Capabilities, CheckpointBy, Circuit, DaySpent, GateResult, Millis, Opening,
-    Outcome, RunSpec, SessionReason, Spent,
+    AgentFailure, AgentSpent, Capabilities, CheckpointBy, Circuit, DaySpent, GateResult, ListItem, Millis,
+    Opening, Outcome, RunSpec, SessionReason, Spent,
 };
 
 /// Where a run stands.
@@ -261,6 +261,23 @@ pub struct ToolDone {
     pub title: String,
     /// Whether it worked.
     pub ok: bool,
+    /// It only read something.
+    pub reads: bool,
+    /// The exit code of its command, where that is known.
+    pub exit: Option<i32>,
+    /// The last line of its output, where it failed.
+    pub last_line: Option<String>,
+}
+
+/// Something that the agent said in its main thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Its place among all messages of the run, from 1.
+    pub n: u64,
+    /// In which session.
+    pub session: u32,
+    /// Its words, as far as they are kept.
+    pub text: String,
 }
 
 /// Everything that can be known about a run.
@@ -300,6 +317,14 @@ pub struct View {
     pub tools_since: Vec<ToolDone>,
     /// The agent's own list: open and closed items.
     pub items: Option<(u32, u32)>,
+    /// The items of that list, where the agent tells them.
+    pub list: Vec<ListItem>,
+    /// What the agent said since its last checkpoint, oldest first; at most [`View::PROSE_KEPT`] characters.
+    pub prose: VecDeque<Message>,
+    /// Messages of the agent in the whole run.
+    pub messages: u64,
+    /// The last checkpoint that an agent wrote.
+    pub checkpoint_by_agent: Option<CheckpointRef>,
     /// The provider's allowances, by name, as last told.
     pub allowances: BTreeMap<String, Allowance>,
     /// What the calls of the session that ended last added.
@@ -337,6 +362,8 @@ pub struct View {
 impl View {
     /// How many finished tool calls are remembered.
     pub const TOOLS_KEPT: usize = 200;
+    /// How many characters of what the agent said are remembered.
+    pub const PROSE_KEPT: usize = 160_000;
 
     /// How many lines of the agent's last message are kept.
     pub const MESSAGE_LINES: usize = 10;
@@ -408,6 +435,10 @@ impl Default for View {
             tools_done: Vec::new(),
             tools_since: Vec::new(),
             items: None,
+            list: Vec::new(),
+            prose: VecDeque::new(),
+            messages: 0,
+            checkpoint_by_agent: None,
             allowances: BTreeMap::new(),
             grown: Growth::default(),
             redacted: 0,

@@ -155,7 +155,7 @@ impl World {
                 return self.feed(Event::BrakeAsked { session, request, tool, chars });
             }
             75..=82 => AgentEvent::TextSaid { chars: u64::from(dice.roll(4_000)) },
-            83..=88 => AgentEvent::ItemsSeen { open: dice.roll(3), closed: dice.roll(5) },
+            83..=88 => AgentEvent::ItemsSeen { open: dice.roll(3), closed: dice.roll(5), items: Vec::new() },
             89 => AgentEvent::Compacted,
             90 => return self.feed(Event::DoneClaimed { text: "d".to_owned() }),
             91 => return self.feed(Event::SessionExited { session, exit: Some(1), orphans: 1 }),

@@ -275,7 +275,7 @@ pub(crate) fn agent_event(dice: &mut Dice) -> AgentEvent {
         2 => AgentEvent::TextSaid { chars: u64::from(dice.roll(50_000)) },
         3 => AgentEvent::ToolStarted { tool, title },
         4 => AgentEvent::ToolEnded { tool, title, ok: false, chars: u64::from(dice.roll(300_000)) },
-        5 => AgentEvent::ItemsSeen { open: dice.roll(4), closed: dice.roll(4) },
+        5 => AgentEvent::ItemsSeen { open: dice.roll(4), closed: dice.roll(4), items: Vec::new() },
         6 => AgentEvent::Compacted,
         7 => AgentEvent::PermissionAsked { request: tool, kind: "web".to_owned(), title },
         8 => AgentEvent::Answered { text },

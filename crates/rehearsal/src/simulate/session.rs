@@ -130,7 +130,7 @@ impl Play<'_> {
         if closes {
             let closed = u32::try_from(self.work.done + 1).unwrap_or(u32::MAX);
             let open = u32::try_from(self.work.steps.len()).unwrap_or(u32::MAX).saturating_sub(closed);
-            self.agent(AgentEvent::ItemsSeen { open, closed });
+            self.agent(AgentEvent::ItemsSeen { open, closed, items: Vec::new() });
         }
         self.read(answer);
         self.settle();

@@ -100,6 +100,8 @@ impl Progress {
             Outer::WaitEnded(_) => self.wait = None,
             Outer::RunFinished(finished) => self.run_finished(finished),
             Outer::RunStarted(_)
+            | Outer::AgentSaid(_)
+            | Outer::ItemsSeen(_)
             | Outer::StageReached(_)
             | Outer::PhaseStarted(_)
             | Outer::PhaseFinished(_)

@@ -31,6 +31,8 @@ fn is_worth_keeping(event: &Outer) -> bool {
         Outer::GateFinished(gate) => !gate.passed && gate.when != GateTime::Before,
         Outer::RunStarted(_)
         | Outer::GaugeRead(_)
+        | Outer::AgentSaid(_)
+        | Outer::ItemsSeen(_)
         | Outer::StageReached(_)
         | Outer::CheckpointRequested(_)
         | Outer::PhaseStarted(_)

@@ -31,6 +31,8 @@ pub(crate) fn entries(line: &Line, view: &View, style: Style) -> Vec<Entry> {
         }
         Outer::SessionStarted(_)
         | Outer::GaugeRead(_)
+        | Outer::AgentSaid(_)
+        | Outer::ItemsSeen(_)
         | Outer::StageReached(_)
         | Outer::CheckpointRequested(_)
         | Outer::CheckpointTaken(_)

@@ -31,7 +31,11 @@ pub(crate) fn sentence(event: &Outer, at: Millis, rules: &WaitRules) -> Option<(
             let (word, tint) = verdict_words(finished.verdict);
             (format!("{word}: {}", finished.reason), tint)
         }
-        Outer::RunStarted(_) | Outer::GaugeRead(_) | Outer::CheckpointRequested(_) => return None,
+        Outer::RunStarted(_)
+        | Outer::GaugeRead(_)
+        | Outer::AgentSaid(_)
+        | Outer::ItemsSeen(_)
+        | Outer::CheckpointRequested(_) => return None,
     })
 }
 

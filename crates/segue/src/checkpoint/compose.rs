@@ -6,6 +6,7 @@ use segue_machine::checkpoint::cut_chars;
 use segue_machine::ledger::Memory;
 use segue_machine::{GateResult, Prompt, TaskPart, parts};
 
+use crate::checkpoint::account::account;
 use crate::checkpoint::{Document, Situation, Workplace, ground};
 use crate::prompt::{PromptError, failed_gates};
 
@@ -18,7 +19,7 @@ const LEDGER_TOKENS: usize = 8_000;
 /// The share of the window that the ledger may take.
 const LEDGER_SHARE: u64 = 10;
 /// What the ledger counts as a token.
-const CHARS_PER_TOKEN: usize = 4;
+pub(super) const CHARS_PER_TOKEN: usize = 4;
 /// How much of what failed gates said goes into a prompt.
 const GATE_CHARS: usize = 6_000;
 
@@ -59,7 +60,7 @@ pub(crate) fn compose(
         }
         Prompt::Verify => verification(place, situation, window)?,
         Prompt::Continuation { checkpoint, restart, trim, failed, part, missing } => {
-            let room = Room::new(situation, window, *trim);
+            let room = Room::new(place, situation, window, *trim);
             let ahead = Ahead { restart: *restart, failed, part: *part, missing: missing.as_deref() };
             return continuation(place, situation, checkpoint.as_deref(), &room, &ahead);
         }
@@ -91,7 +92,7 @@ fn verification(
     situation: &Situation,
     window: Option<u64>,
 ) -> Result<String, PromptError> {
-    let room = Room::new(situation, window, 0);
+    let room = Room::new(place, situation, window, 0);
     let facts = place.facts(&situation.git);
     let facts = place.fact_words(situation, facts.as_ref())?;
     let stored =
@@ -115,8 +116,7 @@ fn continuation(
         Some(Ok(document)) => (document.summary, None),
         Some(Err(error)) => {
             let reason = "the stored checkpoint could not be used";
-            let text = super::words::account(situation, reason, segue_machine::Depth::Full, None);
-            (text, Some(error.to_string()))
+            (account(place, situation, reason), Some(error.to_string()))
         }
         None => ("(none was written)".to_owned(), None),
     };
@@ -170,20 +170,23 @@ fn ledger(situation: &Situation, room: &Room, cuts: &mut Vec<String>) -> String 
 
 /// How much of what may be passed on.
 #[derive(Debug)]
-struct Room {
-    checkpoint: usize,
+pub(super) struct Room {
+    /// Characters of a checkpoint.
+    pub(super) checkpoint: usize,
     ledger_tokens: usize,
 }
 
 impl Room {
-    fn new(situation: &Situation, window: Option<u64>, trim: u32) -> Self {
+    pub(super) fn new(place: &Workplace, situation: &Situation, window: Option<u64>, trim: u32) -> Self {
+        let most = usize::try_from(place.account_tokens).unwrap_or(MOST).saturating_mul(CHARS_PER_TOKEN);
+        let most = most.max(MOST);
         let (max, trim) = (situation.policy.max_chars.map(|m| m as usize), trim.min(16));
         let of_window = |tokens: u64, most: usize| usize::try_from(tokens).unwrap_or(most).min(most);
-        let share = window.map_or(MOST, |w| of_window(w.saturating_mul(3) / SHARE, MOST));
+        let share = window.map_or(most, |w| of_window(w.saturating_mul(3) / SHARE, most));
         let ledger = window.map_or(LEDGER_TOKENS, |w| of_window(w / LEDGER_SHARE, LEDGER_TOKENS));
         let ledger = max.map_or(ledger, |max| ledger.min(max / CHARS_PER_TOKEN));
         Self {
-            checkpoint: (max.unwrap_or(MOST).min(share) >> trim).max(400),
+            checkpoint: (max.unwrap_or(most).min(share) >> trim).max(400),
             ledger_tokens: (ledger >> trim).max(100),
         }
     }

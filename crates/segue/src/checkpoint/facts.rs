@@ -7,7 +7,9 @@ use minijinja::context;
 use segue_machine::checkpoint::cut_list;
 use segue_machine::ledger::{Ledger, Memory};
 use segue_machine::policy::Policy;
-use segue_machine::{GateResult, GateSpec, GitSpec, Millis, Note, RoleSpec, ToolDone, View};
+use segue_machine::{
+    GateResult, GateSpec, GitSpec, ListItem, Message, Millis, Note, RoleSpec, ToolDone, View,
+};
 use segue_redact::Redactor;
 
 use crate::checkpoint::document::Tokens;
@@ -32,6 +34,8 @@ pub(crate) struct Workplace {
     /// `None` when the run does without git.
     pub(crate) repo: Option<Repo>,
     pub(crate) prompts: Arc<Prompts>,
+    /// The longest checkpoint that segue writes itself.
+    pub(crate) account_tokens: u64,
     /// What takes secrets out of everything that is kept or passed on.
     pub(crate) redactor: Redactor,
     /// What it took out of output that is kept.
@@ -66,6 +70,12 @@ pub(crate) struct Situation {
     pub(crate) since: Vec<ToolDone>,
     /// The last checkpoint, by id.
     pub(crate) previous: Option<String>,
+    /// The last one that an agent wrote.
+    pub(crate) previous_by_agent: Option<String>,
+    /// The agent's own list.
+    pub(crate) list: Vec<ListItem>,
+    /// What the agent said since its last checkpoint, oldest first.
+    pub(crate) prose: Vec<Message>,
     /// Who the run works as.
     pub(crate) role: Option<RoleSpec>,
     /// The commit that was checked out when the work was last looked at.
@@ -106,6 +116,9 @@ impl Situation {
             since: view.tools_since.clone(),
             role: spec.role.clone(),
             previous: view.checkpoint.as_ref().map(|c| c.id.clone()),
+            previous_by_agent: view.checkpoint_by_agent.as_ref().map(|c| c.id.clone()),
+            list: view.list.clone(),
+            prose: view.prose.iter().cloned().collect(),
             head: view.head.clone(),
             source: spec.task.source.clone(),
             word: spec.last_words.word.clone(),

@@ -1,5 +1,6 @@
 //! Checkpoints as they lie on disk: written from the agent's words and segue's own facts, read again before use.
 
+mod account;
 mod catalog;
 mod compose;
 mod document;
@@ -16,7 +17,7 @@ mod markdown;
 mod prune;
 mod stored;
 mod take;
-mod words;
+mod tool_calls;
 
 pub(crate) use catalog::{Found, NotFound, choose, list};
 pub(crate) use compose::{Composed, compose};

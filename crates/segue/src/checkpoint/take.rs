@@ -8,10 +8,10 @@ use segue_machine::ledger::{Ledger, Origin};
 use segue_machine::{Asked, CheckpointBy, CommitMode, Event, NextStep, WorkState};
 use segue_report::Time;
 
+use crate::checkpoint::account::account;
 use crate::checkpoint::document::{ClaimEntry, Files, GateEntry};
 use crate::checkpoint::evidence::judge_words;
 use crate::checkpoint::facts::commit_lines;
-use crate::checkpoint::words::account;
 use crate::checkpoint::{CheckpointError, Document, Situation, Workplace};
 use crate::checkpoint::{gather, markdown};
 use crate::git::{Facts, Snapshot, SnapshotRequest};
@@ -147,11 +147,7 @@ fn text_of(place: &Workplace, request: &Request, judged: &[Judged]) -> String {
     let max = request.situation.policy.max_chars.map_or(usize::MAX, |m| m as usize);
     let text = match &request.answer {
         Some(answer) => strike(answer, judged),
-        None => {
-            let earlier = request.situation.previous.as_ref();
-            let earlier = earlier.and_then(|id| Document::read(&Document::file(&place.checkpoints, id)).ok());
-            account(&request.situation, &request.asked.reason, request.asked.depth, earlier.as_ref())
-        }
+        None => account(place, &request.situation, &request.asked.reason),
     };
     cut_chars(&text, max)
 }

@@ -165,6 +165,7 @@ pub(super) fn workplace(
         forms,
         repo,
         prompts: Arc::new(prompts),
+        account_tokens: settings.checkpoint.account_tokens,
         redactor,
         found: Found::default(),
         private,

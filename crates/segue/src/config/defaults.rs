@@ -46,6 +46,7 @@ pub(crate) fn values(preset: &Preset) -> Values {
         ("git.commit_on_failure", Value::Bool(false)),
         ("git.message", Value::Text("segue: {task} ({status})".to_owned())),
         ("checkpoint.ask_timeout", Value::Millis(limits.ask_timeout_ms)),
+        ("checkpoint.account_tokens", Value::Tokens(6_000)),
         ("checkpoint.memory", Value::Text("ledger".to_owned())),
         ("redact.enabled", Value::Bool(true)),
         ("redact.emails", Value::Bool(false)),

@@ -161,6 +161,11 @@ pub(crate) const KEYS: &[Key] = &[
         "how long the agent may take to answer a checkpoint request",
     ),
     key("checkpoint.max_chars", Kind::Count(1), "the longest text of a checkpoint that is passed on"),
+    key(
+        "checkpoint.account_tokens",
+        Kind::Tokens,
+        "the longest checkpoint that segue writes itself, from the agent's list, words and tool calls",
+    ),
     key("checkpoint.dir", Kind::Text, "where checkpoints are kept, from the work tree"),
     lifted(key(
         "checkpoint.handoff_file",

@@ -53,6 +53,7 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Settings, ConfigErrors> {
             forms: forms(layers),
             retention: retention(layers),
             max_chars,
+            account_tokens: tokens(layers.get("checkpoint.account_tokens")).unwrap_or(6_000),
             memory: match name_of(layers.get("checkpoint.memory")).as_str() {
                 "last-summary" => Memory::LastSummary,
                 _ => Memory::Ledger,

@@ -158,6 +158,8 @@ pub(crate) struct CheckpointSettings {
     pub(crate) retention: Retention,
     /// The longest text that is passed on.
     pub(crate) max_chars: Option<u32>,
+    /// The longest checkpoint that segue writes itself.
+    pub(crate) account_tokens: u64,
     /// What crosses a handoff beside the checkpoint.
     pub(crate) memory: Memory,
 }

@@ -68,6 +68,15 @@ impl Driver {
         self.socket.answer(request, stop);
     }
 
+    // A copy for whoever wants to read all of it; the journal has it too.
+    pub(super) fn keep_message(&self, session: u32, text: &str) {
+        use std::io::Write;
+        use std::os::unix::fs::OpenOptionsExt;
+        let path = self.place.store.messages(&self.place.run, session);
+        let file = std::fs::File::options().create(true).append(true).mode(0o600).open(path);
+        let _ = file.and_then(|mut file| writeln!(file, "{}\n\n---\n", text.trim_end()));
+    }
+
     fn situation(&self) -> Option<Situation> {
         Situation::of(self.machine.view(), clock::now())
     }

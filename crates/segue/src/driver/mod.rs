@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use segue_machine::{Event, Outcome, Phase, Record, Run, StopHow, Verdict};
+use segue_machine::{AgentEvent, Event, Outcome, Phase, Record, Run, StopHow, Verdict};
 use thiserror::Error;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
@@ -211,6 +211,9 @@ impl Driver {
         }
         if crash_here {
             die();
+        }
+        if let Event::Agent { session, event: AgentEvent::Said { text } } = &record.event {
+            self.keep_message(*session, text);
         }
         for effect in effects {
             self.carry_out(effect, record.seq);

@@ -108,7 +108,7 @@ fn a_gates_own_command_gone_green_is_a_good_moment() {
 fn nothing_is_a_good_moment_while_a_tool_runs() {
     let mut scene = between();
     scene.tool_begins("a").tool_begins("b");
-    scene.says(AgentEvent::ItemsSeen { open: 1, closed: 1 }).tool_ends("a", 10);
+    scene.says(AgentEvent::ItemsSeen { open: 1, closed: 1, items: Vec::new() }).tool_ends("a", 10);
     assert_eq!(scene.started().len(), 1);
     scene.tool_ends("b", 10);
     assert_eq!(scene.started().len(), 2);

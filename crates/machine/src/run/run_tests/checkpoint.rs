@@ -2,7 +2,7 @@
 
 use super::scenario::{Reply, START, Scenario};
 use crate::CheckpointBy::{Agent, Segue};
-use crate::{AgentEvent, Depth, EndHow, Limit, Prompt, Timer, TurnEnd};
+use crate::{AgentEvent, Depth, EndHow, Limit, Prompt, Timer, TurnEnd, View};
 
 #[test]
 fn c2_no_answer_in_30_s_and_segue_writes_it() {
@@ -208,4 +208,20 @@ fn t2_an_answer_that_is_coming_in_is_heard_out_and_a_tool_that_it_starts_is_let_
         }
         assert_eq!((scene.ends(), scene.started().len()), (vec![EndHow::Gently], 2), "{starts}");
     }
+}
+
+#[test]
+fn c9_words_are_kept_until_the_agents_own_checkpoint_stands_for_them_and_within_a_bound() {
+    let mut scene = Scenario::new("seamless").hold("ask").hold("take").start();
+    let said = |text: &str| AgentEvent::Said { text: text.to_owned() };
+    scene.usage(40_000).says(said("before")).usage(91_000);
+    scene.says(AgentEvent::Answered { text: "## Goal\nx".to_owned() }).says(said("meanwhile"));
+    assert_eq!(scene.view().prose.len(), 2, "nothing is forgotten before the checkpoint is on disk");
+    scene.release();
+    assert_eq!(scene.view().prose.iter().map(|m| m.text.as_str()).collect::<Vec<_>>(), ["meanwhile"]);
+    for _ in 0..100 {
+        scene.says(said(&"x".repeat(8_000)));
+    }
+    let chars: usize = scene.view().prose.iter().map(|m| m.text.chars().count()).sum();
+    assert!(chars <= View::PROSE_KEPT && chars > View::PROSE_KEPT - 9_000, "{chars}");
 }

@@ -76,7 +76,7 @@ fn green_before_with_open_items_is_asked_once_more() {
 #[test]
 fn green_before_with_every_item_closed_is_not_asked_again() {
     let mut scene = Scenario::new("seamless").gates(1).green_before().spec(|s| s.task.open_items = 3).start();
-    scene.says(AgentEvent::ItemsSeen { open: 0, closed: 3 }).finishes();
+    scene.says(AgentEvent::ItemsSeen { open: 0, closed: 3, items: Vec::new() }).finishes();
     assert_eq!((scene.outcome().verdict, scene.count("prompt")), (Verdict::Verified, 1));
 }
 

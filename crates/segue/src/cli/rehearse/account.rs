@@ -135,6 +135,8 @@ impl Account {
             | AgentEvent::Ready { .. }
             | AgentEvent::UsageRead(_)
             | AgentEvent::TextSaid { .. }
+            | AgentEvent::Said { .. }
+            | AgentEvent::ToolDescribed { .. }
             | AgentEvent::ToolStarted { .. }
             | AgentEvent::ToolEnded { .. }
             | AgentEvent::ItemsSeen { .. }
@@ -174,6 +176,8 @@ impl Account {
                 self.ends.push(End { verdict: finished.verdict, reason: finished.reason.clone() });
             }
             Outer::RunStarted(_)
+            | Outer::AgentSaid(_)
+            | Outer::ItemsSeen(_)
             | Outer::StageReached(_)
             | Outer::CheckpointRequested(_)
             | Outer::HandoffDecided(_)

@@ -127,7 +127,9 @@ fn tells_of_the_window(event: &Event) -> bool {
             | AgentEvent::ItemsSeen { .. }
             | AgentEvent::Compacted
             | AgentEvent::TurnEnded(TurnEnd::Overflow { .. }) => true,
-            AgentEvent::AllowanceSeen { .. }
+            AgentEvent::Said { .. }
+            | AgentEvent::ToolDescribed { .. }
+            | AgentEvent::AllowanceSeen { .. }
             | AgentEvent::CrossChecked { .. }
             | AgentEvent::PermissionAsked { .. }
             | AgentEvent::Answered { .. }
