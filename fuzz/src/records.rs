@@ -34,7 +34,7 @@ pub(crate) fn opening() -> Vec<Event> {
     };
     let policy = preset::find("staged").map(|p| p.policy).unwrap_or_else(|| panic!("no such preset"));
     let spec = RunSpec {
-        task: Task { text: "the task".to_owned(), source: None, open_items: 2 },
+        task: Task { text: "the task".to_owned(), open_items: 2, ..Task::default() },
         gates: vec![gate],
         git: GitSpec { enabled: true, commit: CommitMode::Snapshot, ..GitSpec::none() },
         workdir: "/w".to_owned(),

@@ -89,6 +89,14 @@ pub enum Event {
         /// Processes that outlived it and were ended.
         orphans: u32,
     },
+    /// Gates begin to run on the work tree as it is.
+    GatesBegan {
+        /// What for.
+        when: GateWhen,
+        /// Hash of everything in the work tree, new files included; `None` without git.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tree: Option<String>,
+    },
     /// A gate ran.
     GateFinished(GateResult),
     /// A checkpoint is on disk and the work is in git.
@@ -112,6 +120,28 @@ pub enum Event {
         /// What it claims, each with what was found about it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         judged: Vec<Judged>,
+    },
+    /// A checkpoint could not be written. The one before it still stands, and the agent's answer is not lost.
+    CheckpointFailed {
+        /// The id that it was to have.
+        checkpoint: String,
+        /// The session it is about.
+        session: u32,
+        /// Whose words it was to hold.
+        by: CheckpointBy,
+        /// How much it was to hold.
+        depth: Depth,
+        /// Why.
+        why: String,
+        /// The work tree at that moment, which may be saved all the same.
+        work: WorkState,
+    },
+    /// The words of a prompt could not be made, so nothing was sent.
+    PromptFailed {
+        /// The session's number in the run.
+        session: u32,
+        /// Why.
+        why: String,
     },
     /// The agent's last words were held against the repository and the gates.
     WordsJudged {

@@ -20,6 +20,9 @@ pub struct Task {
     /// How many list items of it are open.
     #[serde(default)]
     pub open_items: u32,
+    /// Its words hold a secret: what the agent is given is kept in a file of its owner's, and not here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub private: bool,
 }
 
 /// One agent that may work on the run.
@@ -177,7 +180,7 @@ impl RunSpec {
     /// A run without gates, git or a past, under the usual limits.
     pub fn new(task: impl Into<String>, agents: Vec<AgentSpec>, policy: Policy) -> Self {
         Self {
-            task: Task { text: task.into(), source: None, open_items: 0 },
+            task: Task { text: task.into(), ..Task::default() },
             agents,
             policy,
             limits: Limits::default(),

@@ -207,6 +207,30 @@ pub struct CheckpointTaken {
     pub ms: u64,
 }
 
+/// A checkpoint could not be written; the one before it still stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckpointFailed {
+    /// The id that it was to have.
+    pub checkpoint: String,
+    /// The session it is about.
+    pub session: String,
+    /// Whose words it was to hold.
+    pub by: CheckpointBy,
+    /// How much it was to hold.
+    pub depth: Depth,
+    /// Why.
+    pub why: String,
+}
+
+/// The words of a prompt could not be made, so nothing was sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PromptFailed {
+    /// The session.
+    pub session: String,
+    /// Why.
+    pub why: String,
+}
+
 /// What comes after a session was decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HandoffDecided {

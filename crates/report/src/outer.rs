@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::Time;
 use crate::fields::{
-    AgentSaid, CheckpointRequested, CheckpointTaken, GateFinished, GaugeRead, HandoffDecided, ItemsSeen,
-    LimitReached, PhaseFields, RunFinished, RunStarted, SessionEnded, SessionStarted, StageReached,
-    WaitFields, Warning,
+    AgentSaid, CheckpointFailed, CheckpointRequested, CheckpointTaken, GateFinished, GaugeRead,
+    HandoffDecided, ItemsSeen, LimitReached, PhaseFields, PromptFailed, RunFinished, RunStarted,
+    SessionEnded, SessionStarted, StageReached, WaitFields, Warning,
 };
 
 /// The version of the contract. It changes only when a name or a meaning does; added fields do not count.
@@ -65,6 +65,10 @@ outer_events! {
     CheckpointRequested(CheckpointRequested) = "checkpoint.requested",
     /// A checkpoint is on disk and the work is saved.
     CheckpointTaken(CheckpointTaken) = "checkpoint.taken",
+    /// A checkpoint could not be written.
+    CheckpointFailed(CheckpointFailed) = "checkpoint.failed",
+    /// The words of a prompt could not be made.
+    PromptFailed(PromptFailed) = "prompt.failed",
     /// What comes after a session was decided.
     HandoffDecided(HandoffDecided) = "handoff.decided",
     /// A session is over.

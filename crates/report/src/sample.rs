@@ -174,6 +174,14 @@ fn beginnings(text: &str) -> Vec<Outer> {
             claims: Claims { confirmed: 5, contradicted: 1, unknown: 2 },
             ms: 12,
         }),
+        Outer::CheckpointFailed(CheckpointFailed {
+            checkpoint: t(),
+            session: "s1".into(),
+            by: CheckpointBy::Agent,
+            depth: Depth::Full,
+            why: t(),
+        }),
+        Outer::PromptFailed(PromptFailed { session: "s1".into(), why: t() }),
     ]
 }
 

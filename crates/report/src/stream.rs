@@ -11,8 +11,9 @@ use segue_machine::{
 };
 
 use crate::fields::{
-    AgentSaid, CheckpointRequested, CheckpointTaken, GateFinished, GaugeRead, HandoffDecided, ItemsSeen,
-    LimitReached, RunFinished, RunStarted, SessionEnded, SessionStarted, StageReached, WaitFields, Warning,
+    AgentSaid, CheckpointFailed, CheckpointRequested, CheckpointTaken, GateFinished, GaugeRead,
+    HandoffDecided, ItemsSeen, LimitReached, PromptFailed, RunFinished, RunStarted, SessionEnded,
+    SessionStarted, StageReached, WaitFields, Warning,
 };
 use crate::{Line, Outer, SCHEMA, Time, words};
 
@@ -102,7 +103,21 @@ impl OuterStream {
                     ms: *ms,
                 }))
             }
+            Event::CheckpointFailed { checkpoint, session, by, depth, why, .. } => {
+                self.seen.entry(*session).or_default().asked = None;
+                Some(Outer::CheckpointFailed(CheckpointFailed {
+                    checkpoint: checkpoint.clone(),
+                    session: name(*session),
+                    by: *by,
+                    depth: *depth,
+                    why: why.clone(),
+                }))
+            }
+            Event::PromptFailed { session, why } => {
+                Some(Outer::PromptFailed(PromptFailed { session: name(*session), why: why.clone() }))
+            }
             Event::RunResumed { .. }
+            | Event::GatesBegan { .. }
             | Event::SessionSpawned { .. }
             | Event::SessionNotStarted { .. }
             | Event::PromptSent { .. }

@@ -51,7 +51,12 @@ pub(crate) fn event(redactor: &Redactor, event: &mut Event) -> Found {
             }
         }
         Event::Agent { event, .. } => agent(event, &mut clean),
+        Event::CheckpointFailed { why, work, .. } => {
+            clean(why);
+            work.trouble.iter_mut().for_each(&mut clean);
+        }
         Event::SessionNotStarted { why: text, .. }
+        | Event::PromptFailed { why: text, .. }
         | Event::NoteLeft { text }
         | Event::DoneClaimed { text }
         | Event::BaseMoved { text, .. } => clean(text),
@@ -63,6 +68,7 @@ pub(crate) fn event(redactor: &Redactor, event: &mut Event) -> Found {
         Event::WordsJudged { judged, .. } => claims(judged, &mut clean),
         Event::WorkSaved { work } => work.trouble.iter_mut().for_each(&mut clean),
         Event::SessionSpawned { .. }
+        | Event::GatesBegan { .. }
         | Event::PromptSent { .. }
         | Event::SessionExited { .. }
         | Event::BrakeAsked { .. }

@@ -186,7 +186,7 @@ impl Acp {
             let state = match entry.status {
                 PlanEntryStatus::InProgress => "in_progress",
                 PlanEntryStatus::Completed => "completed",
-                _ => "pending",
+                PlanEntryStatus::Pending | _ => "pending",
             };
             list_item((place + 1).to_string(), &entry.content, state)
         });
@@ -257,12 +257,10 @@ fn content_chars(content: &ToolCallContent) -> usize {
 
 // What it said when it failed: the text that it shows, or the longest of what it gives back raw.
 fn result_text(content: Option<&[ToolCallContent]>, raw: Option<&Value>) -> String {
-    let shown = content.unwrap_or_default().iter().filter_map(|content| match content {
-        ToolCallContent::Content(content) => match &content.content {
-            ContentBlock::Text(text) => Some(text.text.as_str()),
-            _ => None,
-        },
-        _ => None,
+    let shown = content.unwrap_or_default().iter().filter_map(|content| {
+        let ToolCallContent::Content(content) = content else { return None };
+        let ContentBlock::Text(text) = &content.content else { return None };
+        Some(text.text.as_str())
     });
     let shown = shown.collect::<Vec<_>>().join("\n");
     if !shown.trim().is_empty() {

@@ -40,10 +40,8 @@ impl Run {
                 self.tool_ended(tool, title, *ok, *chars, out)
             }
             AgentEvent::ItemsSeen { open, closed, items } => {
-                self.view.items = Some((*open, *closed));
                 self.view.list.clone_from(items);
-                self.completed |= self.progress.closed(*closed);
-                self.check_stages(out);
+                self.items_seen(*open, *closed, out);
             }
             AgentEvent::AllowanceSeen { name, used_percent, resets_at } => {
                 self.allowance(name, *used_percent, *resets_at, out);
@@ -90,6 +88,12 @@ impl Run {
                 );
             }
         }
+    }
+
+    fn items_seen(&mut self, open: u32, closed: u32, out: &mut Vec<Effect>) {
+        self.view.items = Some((open, closed));
+        self.completed |= self.progress.closed(closed);
+        self.check_stages(out);
     }
 
     fn usage_read(&mut self, reading: &Reading, out: &mut Vec<Effect>) {

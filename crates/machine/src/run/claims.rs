@@ -38,6 +38,7 @@ impl Run {
 
     pub(super) fn remember_gate(&mut self, result: &GateResult) {
         self.view.gates_stale = false;
+        self.view.gates_at.insert(result.gate.clone(), self.now);
         self.view.ledger.gate(result, self.now);
         self.view.gates.insert(result.gate.clone(), result.clone());
     }

@@ -38,6 +38,13 @@ impl Run {
     }
 
     pub(super) fn finish_now(&mut self, outcome: Outcome, out: &mut Vec<Effect>) {
+        if !self.looks_once_more(&outcome, out) {
+            self.end_run(outcome, out);
+        }
+    }
+
+    /// The run is over.
+    pub(super) fn end_run(&mut self, outcome: Outcome, out: &mut Vec<Effect>) {
         self.stop_waiting(out);
         self.view.phase = Phase::Finished;
         self.view.finished_at = Some(self.now);
@@ -54,6 +61,9 @@ impl Run {
     }
 
     pub(super) fn stop(&mut self, how: StopHow, out: &mut Vec<Effect>) {
+        if let Some(outcome) = self.gates.last_look.take() {
+            return self.end_run(outcome, out);
+        }
         let again = std::mem::replace(&mut self.stop_asked, true);
         if how == StopHow::AtOnce || again {
             return self.finish_at_once(interrupted(), out);
@@ -103,7 +113,7 @@ impl Run {
             }
             return;
         }
-        if self.is_winding_down() {
+        if self.is_winding_down() || self.gates.last_look.is_some() {
             return;
         }
         // The work was saved before the wait began.

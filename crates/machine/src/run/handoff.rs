@@ -44,6 +44,7 @@ impl Run {
             self.checkpoint_chars = answer.chars().count();
             self.covered = self.view.messages;
         }
+        self.answer.clone_from(&answer);
         self.view.tools_since.clear();
         self.work_is_saved = true;
         let next = Some(self.next_step(&then));
@@ -131,12 +132,39 @@ impl Run {
     }
 
     pub(super) fn checkpoint_taken(&mut self, work: &WorkState, out: &mut Vec<Effect>) {
+        self.checkpoint_is_current = true;
+        self.view.checkpoint_failed = false;
+        self.answer = None;
+        self.after_checkpoint(work, out);
+    }
+
+    // What was to follow follows all the same: the next session is told from what is known, the agent's answer included.
+    pub(super) fn checkpoint_failed(&mut self, n: u32, why: &str, work: &WorkState, out: &mut Vec<Effect>) {
+        self.view.checkpoint_failed = true;
+        if let Some(answer) = self.answer.take() {
+            self.keep_message(n, &answer);
+        }
+        let kept = if self.view.checkpoint.is_some() { "; the one before it is kept" } else { "" };
+        Self::warn("checkpoint_failed", format!("the checkpoint could not be written: {why}{kept}"), out);
+        self.after_checkpoint(work, out);
+    }
+
+    // Another session would be given the same words: somebody has to look at the template.
+    pub(super) fn prompt_failed(&mut self, n: u32, why: &str, out: &mut Vec<Effect>) {
+        if self.session_mut(n).is_none() {
+            return;
+        }
+        let outcome = Outcome::new(Verdict::Failed, format!("the prompt could not be written: {why}"))
+            .advise("fix the prompt template, then `segue resume`");
+        self.finish_with_checkpoint("the prompt could not be written", outcome, out);
+    }
+
+    fn after_checkpoint(&mut self, work: &WorkState, out: &mut Vec<Effect>) {
         // An agent whose tools nobody sees is judged by what it left; without git there is nothing to judge by.
         if self.progress.work(work) || work.tree.is_none() {
             self.idle_rounds = 0;
         }
         self.seen_in_git(work);
-        self.checkpoint_is_current = true;
         if let Some(trouble) = &work.trouble {
             Self::warn("git", trouble.clone(), out);
         }

@@ -86,6 +86,8 @@ pub struct Run {
     prose_chars: usize,
     /// Messages that the checkpoint which is being written stands for.
     covered: u64,
+    /// The agent's answer that is being written down.
+    answer: Option<String>,
     /// The agent wrote anything in this session.
     spoke: bool,
     /// segue wrote a checkpoint that the agent may still answer; it was told to go on meanwhile.
@@ -154,6 +156,16 @@ struct Gates {
     green_before: bool,
     asked_again: bool,
     failed: Vec<GateResult>,
+    /// The work tree that the gates run on, until their round is settled.
+    tree: Option<String>,
+    /// Work trees that they failed on.
+    failed_on: BTreeSet<String>,
+    /// Failed rounds without progress.
+    counted: u32,
+    /// A gate passed in this round for the first time.
+    newly_green: bool,
+    /// The end that is near because of a limit, while the gates look at the work a last time.
+    last_look: Option<Outcome>,
 }
 
 /// A checkpoint request that the agent has not answered.
@@ -256,6 +268,7 @@ impl Run {
             Event::SessionExited { session, exit, orphans } => {
                 self.session_exited(*session, *exit, *orphans, &mut out);
             }
+            Event::GatesBegan { tree, .. } => self.gates_began(tree.as_ref()),
             Event::GateFinished(result) => self.gate_finished(result, &mut out),
             Event::CheckpointTaken { checkpoint, session, by, path, work, judged, .. } => {
                 self.remember(checkpoint, *session, judged, &mut out);
@@ -263,6 +276,10 @@ impl Run {
                 self.checkpoint_stands(CheckpointRef { id, path, session: *session, by: *by, ledger: None });
                 self.checkpoint_taken(work, &mut out);
             }
+            Event::CheckpointFailed { session, why, work, .. } => {
+                self.checkpoint_failed(*session, why, work, &mut out);
+            }
+            Event::PromptFailed { session, why } => self.prompt_failed(*session, why, &mut out),
             Event::WordsJudged { session, judged, tree } => {
                 self.words_judged(*session, judged, tree.as_deref(), &mut out);
             }

@@ -45,8 +45,11 @@ impl Progress {
         tree || commit
     }
 
-    pub(super) fn gate_green(&mut self, gate: &str) {
-        self.moved |= self.green.insert(gate.to_owned());
+    /// Whether it is green for the first time.
+    pub(super) fn gate_green(&mut self, gate: &str) -> bool {
+        let first = self.green.insert(gate.to_owned());
+        self.moved |= first;
+        first
     }
 
     /// Whether this many closed items are more than ever before.

@@ -56,6 +56,7 @@ impl Run {
         self.view.tools_since.clear();
         self.view.outcome = None;
         (self.view.restarts, self.view.without_progress, self.view.round) = (0, 0, 0);
+        self.gates.counted = 0;
         self.progress.trust();
         self.checkpoint_is_current = true;
         self.conversation = None;
@@ -87,6 +88,7 @@ impl Run {
         self.ask = None;
         self.taking = None;
         self.judging = None;
+        self.gates.last_look = None;
         self.helper = None;
         self.forget_failures();
         self.circles.forget();
@@ -104,7 +106,7 @@ impl Run {
             self.view.without_progress = 0;
             self.progress.trust();
             self.view.failures = 0;
-            self.view.round = 0;
+            (self.view.round, self.gates.counted) = (0, 0);
             self.objections = 0;
         }
     }

@@ -303,6 +303,10 @@ pub struct View {
     pub past: Totals,
     /// The last result of each gate.
     pub gates: BTreeMap<String, GateResult>,
+    /// When each of these results was taken.
+    pub gates_at: BTreeMap<String, Millis>,
+    /// The work tree that they are about, where it is known.
+    pub gates_tree: Option<String>,
     /// A tool has run since the gates did, so that their results may be out of date.
     pub gates_stale: bool,
     /// What the run remembers.
@@ -335,6 +339,8 @@ pub struct View {
     pub checkpoint: Option<CheckpointRef>,
     /// The end of the last message by an agent at work, at most [`View::MESSAGE_LINES`] lines.
     pub last_message: Option<String>,
+    /// A newer checkpoint than that could not be written.
+    pub checkpoint_failed: bool,
     /// How it ended.
     pub outcome: Option<Outcome>,
     /// When the run was asked for.
@@ -428,6 +434,8 @@ impl Default for View {
             without_progress: 0,
             past: Totals::default(),
             gates: BTreeMap::new(),
+            gates_at: BTreeMap::new(),
+            gates_tree: None,
             gates_stale: false,
             ledger: Ledger::default(),
             round: 0,
@@ -444,6 +452,7 @@ impl Default for View {
             redacted: 0,
             checkpoint: None,
             last_message: None,
+            checkpoint_failed: false,
             outcome: None,
             started_at: 0,
             finished_at: None,

@@ -35,6 +35,7 @@ pub(crate) fn spec(dice: &mut Dice, started_at: u64) -> RunSpec {
             text: dice.pick(&["do it", "- [ ] a\n- [ ] b\n- [ ] c"]).to_owned(),
             source: None,
             open_items: dice.roll(3),
+            ..Task::default()
         },
         agents: (0..=dice.roll(2)).map(|n| agent(n, dice)).collect(),
         policy,
@@ -326,7 +327,7 @@ pub(crate) fn activity(dice: &mut Dice) -> Option<Activity> {
 pub(crate) fn event(dice: &mut Dice, sessions: u32) -> Event {
     let session = dice.roll(sessions + 2);
     let timers = [Timer::Ask, Timer::Idle, Timer::End, Timer::Wait, Timer::End, Timer::Deadline];
-    match dice.roll(20) {
+    match dice.roll(23) {
         0 => Event::SessionSpawned { session, pid: 7, pid_start: 8 },
         1 => Event::SessionNotStarted { session, why: "x".to_owned() },
         2 => Event::PromptSent { session, chars: u64::from(dice.roll(1_000)) },
@@ -337,6 +338,16 @@ pub(crate) fn event(dice: &mut Dice, sessions: u32) -> Event {
             Event::GateFinished(gate(format!("g{}", dice.roll(3)), when, passed, dice))
         }
         5 => checkpoint(session, CheckpointBy::Segue, Depth::Brief, work(dice, false), u64::from(session)),
+        19 => Event::CheckpointFailed {
+            checkpoint: "c".to_owned(),
+            session,
+            by: CheckpointBy::Agent,
+            depth: Depth::Full,
+            why: "x".to_owned(),
+            work: work(dice, false),
+        },
+        21 => Event::GatesBegan { when: GateWhen::After, tree: dice.maybe(50, "t1".to_owned()) },
+        20 => Event::PromptFailed { session, why: "x".to_owned() },
         6 => Event::WorkSaved { work: work(dice, false) },
         7 => Event::NoteLeft { text: "n".to_owned() },
         8 => Event::DoneClaimed { text: "d".to_owned() },

@@ -90,7 +90,7 @@ impl Progress {
             Outer::SessionStarted(started) => self.session_started(started),
             Outer::GaugeRead(read) => self.gauge_read(read),
             Outer::CheckpointRequested(_) => self.step = Step::AskedForCheckpoint,
-            Outer::CheckpointTaken(_) => self.step = Step::Working,
+            Outer::CheckpointTaken(_) | Outer::CheckpointFailed(_) => self.step = Step::Working,
             Outer::HandoffDecided(decided) => self.handoff_decided(decided.kind),
             Outer::SessionEnded(ended) => self.session_ended(ended),
             Outer::GateFinished(gate) => self.gate_finished(gate),
@@ -102,6 +102,7 @@ impl Progress {
             Outer::RunStarted(_)
             | Outer::AgentSaid(_)
             | Outer::ItemsSeen(_)
+            | Outer::PromptFailed(_)
             | Outer::StageReached(_)
             | Outer::PhaseStarted(_)
             | Outer::PhaseFinished(_)

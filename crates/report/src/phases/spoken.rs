@@ -33,6 +33,8 @@ fn is_worth_keeping(event: &Outer) -> bool {
         | Outer::GaugeRead(_)
         | Outer::AgentSaid(_)
         | Outer::ItemsSeen(_)
+        | Outer::CheckpointFailed(_)
+        | Outer::PromptFailed(_)
         | Outer::StageReached(_)
         | Outer::CheckpointRequested(_)
         | Outer::PhaseStarted(_)

@@ -36,6 +36,8 @@ pub(crate) fn entries(line: &Line, view: &View, style: Style) -> Vec<Entry> {
         | Outer::StageReached(_)
         | Outer::CheckpointRequested(_)
         | Outer::CheckpointTaken(_)
+        | Outer::CheckpointFailed(_)
+        | Outer::PromptFailed(_)
         | Outer::SessionEnded(_)
         | Outer::PhaseStarted(_)
         | Outer::PhaseFinished(_)

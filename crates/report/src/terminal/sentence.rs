@@ -35,6 +35,9 @@ pub(crate) fn sentence(event: &Outer, at: Millis, rules: &WaitRules) -> Option<(
         | Outer::GaugeRead(_)
         | Outer::AgentSaid(_)
         | Outer::ItemsSeen(_)
+        // The warning and the verdict beside them say it.
+        | Outer::CheckpointFailed(_)
+        | Outer::PromptFailed(_)
         | Outer::CheckpointRequested(_) => return None,
     })
 }

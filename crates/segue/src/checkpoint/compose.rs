@@ -4,9 +4,10 @@
 use minijinja::context;
 use segue_machine::checkpoint::cut_chars;
 use segue_machine::ledger::Memory;
-use segue_machine::{GateResult, Prompt, TaskPart, parts};
+use segue_machine::{Event, GateResult, Prompt, TaskPart, parts};
 
 use crate::checkpoint::account::account;
+use crate::checkpoint::evidence::refresh_gates;
 use crate::checkpoint::{Document, Situation, Workplace, ground};
 use crate::prompt::{PromptError, failed_gates};
 
@@ -32,6 +33,8 @@ pub(crate) struct Composed {
     pub(crate) warning: Option<String>,
     /// What the run stands on that is not what it was, a sentence each.
     pub(crate) moved: Vec<String>,
+    /// Gates that were run for it.
+    pub(crate) events: Vec<Event>,
 }
 
 /// Makes the words of a prompt. Blocking: a continuation looks at the repository.
@@ -62,7 +65,12 @@ pub(crate) fn compose(
         Prompt::Continuation { checkpoint, restart, trim, failed, part, missing } => {
             let room = Room::new(place, situation, window, *trim);
             let ahead = Ahead { restart: *restart, failed, part: *part, missing: missing.as_deref() };
-            return continuation(place, situation, checkpoint.as_deref(), &room, &ahead);
+            let mut situation = situation.clone();
+            let events = refresh_gates(place, &mut situation);
+            let failed = still_failed(failed, &situation);
+            let ahead = Ahead { failed: &failed, ..ahead };
+            let made = continuation(place, &situation, checkpoint.as_deref(), &room, &ahead)?;
+            return Ok(Composed { events, ..made });
         }
     };
     let text = if matches!(prompt, Prompt::Verify) { text } else { with_demand(text, situation) };
@@ -77,6 +85,13 @@ fn with_demand(text: String, situation: &Situation) -> String {
         }
         _ => text,
     }
+}
+
+// What failed last, by its newest result; what cannot be said of the files as they are is not said.
+fn still_failed(failed: &[GateResult], situation: &Situation) -> Vec<GateResult> {
+    let newest = |gate: &GateResult| situation.gates.iter().find(|known| known.gate == gate.gate);
+    let known = failed.iter().filter(|gate| !situation.gates_old.contains(&gate.gate));
+    known.map(|gate| newest(gate).unwrap_or(gate)).filter(|gate| !gate.passed).cloned().collect()
 }
 
 // What a continuation has to tell beside the checkpoint.
@@ -113,6 +128,9 @@ fn continuation(
 ) -> Result<Composed, PromptError> {
     let read = id.map(|id| Document::read(&Document::file(&place.checkpoints, id)));
     let (text, warning) = match read {
+        _ if situation.unwritten => {
+            (account(place, situation, "the last checkpoint could not be written"), None)
+        }
         Some(Ok(document)) => (document.summary, None),
         Some(Err(error)) => {
             let reason = "the stored checkpoint could not be used";
@@ -138,7 +156,8 @@ fn continuation(
     let task = ahead.part.map_or_else(|| task.to_owned(), |part| parts::part_of(task, part));
     let restart = ahead.restart;
     let words = context! { id => id, restart, checkpoint, ledger, facts, failed, cut, role, task };
-    Ok(Composed { text: with_demand(place.prompts.fill(&name, words)?, situation), warning, moved })
+    let text = with_demand(place.prompts.fill(&name, words)?, situation);
+    Ok(Composed { text, warning, moved, ..Composed::default() })
 }
 
 // With the facts, so that a user's own template has it too.

@@ -1,5 +1,6 @@
 //! What segue itself knows at one moment: the run so far, the repository, the gates.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -58,6 +59,12 @@ pub(crate) struct Situation {
     pub(crate) gate_specs: Vec<GateSpec>,
     /// A tool has run since the gates did.
     pub(crate) gates_stale: bool,
+    /// Gates whose result is about other files than there are now.
+    pub(crate) gates_old: BTreeSet<String>,
+    /// When each gate's result was taken.
+    pub(crate) gates_at: BTreeMap<String, Millis>,
+    /// The work tree that they are about.
+    pub(crate) gates_tree: Option<String>,
     /// Rounds of gates so far.
     pub(crate) round: u32,
     /// What the run remembers.
@@ -72,6 +79,8 @@ pub(crate) struct Situation {
     pub(crate) previous: Option<String>,
     /// The last one that an agent wrote.
     pub(crate) previous_by_agent: Option<String>,
+    /// A newer checkpoint than those could not be written.
+    pub(crate) unwritten: bool,
     /// The agent's own list.
     pub(crate) list: Vec<ListItem>,
     /// What the agent said since its last checkpoint, oldest first.
@@ -108,6 +117,9 @@ impl Situation {
             gates: view.gates.values().cloned().collect(),
             gate_specs: spec.gates.clone(),
             gates_stale: view.gates_stale,
+            gates_old: BTreeSet::new(),
+            gates_at: view.gates_at.clone(),
+            gates_tree: view.gates_tree.clone(),
             round: view.round,
             ledger: view.ledger.clone(),
             memory: spec.memory,
@@ -117,6 +129,7 @@ impl Situation {
             role: spec.role.clone(),
             previous: view.checkpoint.as_ref().map(|c| c.id.clone()),
             previous_by_agent: view.checkpoint_by_agent.as_ref().map(|c| c.id.clone()),
+            unwritten: view.checkpoint_failed,
             list: view.list.clone(),
             prose: view.prose.iter().cloned().collect(),
             head: view.head.clone(),
@@ -125,9 +138,17 @@ impl Situation {
         })
     }
 
-    /// The gates in one line each.
+    /// The gates in one line each: what they said, when, and whether that still says something.
     pub(crate) fn gate_lines(&self) -> Vec<String> {
-        let line = |g: &GateResult| format!("{}: {}", g.gate, if g.passed { "green" } else { "red" });
+        let line = |gate: &GateResult| {
+            let taken = self.gates_at.get(&gate.gate).map(|at| self.at.saturating_sub(*at));
+            let ago = taken.map_or_else(String::new, |ms| format!(" {} ago", segue_report::duration(ms)));
+            let said = if gate.passed { "passes" } else { "fails" };
+            if self.gates_stale || self.gates_old.contains(&gate.gate) {
+                return format!("{}: not known, files changed since its last result{ago}", gate.gate);
+            }
+            format!("{}: {said}, checked{ago}", gate.gate)
+        };
         self.gates.iter().map(line).collect()
     }
 
@@ -147,6 +168,11 @@ impl Workplace {
     /// The repository now, against the start of the run.
     pub(crate) fn facts(&self, git: &GitSpec) -> Option<Facts> {
         self.repo.as_ref().map(|repo| repo.facts(git.base.as_deref(), git.base_tree.as_deref()))
+    }
+
+    /// Hash of everything in the work tree but segue's own; `None` without git.
+    pub(crate) fn tree(&self) -> Option<String> {
+        self.repo.as_ref().and_then(|repo| repo.tree().ok())
     }
 
     /// The same for a work tree that has just been saved.

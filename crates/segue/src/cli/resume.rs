@@ -70,6 +70,14 @@ pub(super) fn resume_with(
     warn(&settings);
     let (verified, workdir) = (spec.require_verified, spec.workdir.clone());
     let place = open::workplace(store, &row.id, repo, &settings)?;
+    if spec.task.private && !place.private.has_task() {
+        let lost = store_path(&place, &row.id);
+        return Err(Failure::usage(format!(
+            "the task of run {} holds a secret, and the file that had it is gone ({lost}): the agent would be given the \
+             task without it; start a new run with the task as it was, and `--from-checkpoint`",
+            row.id
+        )));
+    }
     tree::adopt()?;
     let orphans = end_orphans(&row.id, machine.view());
     let back = back.map(|document| way_back::prepare(document, &place, machine.view(), last)).transpose()?;
@@ -88,6 +96,10 @@ pub(super) fn resume_with(
     let outcome = drive(make, first)?;
     drop(lock);
     Ok(outcome.exit_code(verified))
+}
+
+fn store_path(place: &crate::checkpoint::Workplace, run: &str) -> String {
+    place.store.shown(&place.store.run_dir(run).join("private.json"))
 }
 
 /// Ends what is left of a run whose process is dead: the agent itself, and everything that carries the run's mark.

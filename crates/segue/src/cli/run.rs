@@ -110,6 +110,7 @@ pub(super) fn start_as(
     let clean = clean::spec(&place.redactor, &spec);
     place.private = Private::between(&spec, &clean);
     place.private.store(&place.store.run_dir(&run))?;
+    spec.task.private = place.private.has_task();
     journal.create_run(&RunRow {
         id: run.clone(),
         created_at: spec.started_at,

@@ -1,9 +1,7 @@
 //! Carries effects out, one arm each. What takes time is done elsewhere and comes back as an event.
 
 use segue_agents::Act;
-use segue_machine::{
-    Asked, CheckpointBy, Depth, Effect, Event, GateWhen, NextStep, Notice, Prompt, WorkState,
-};
+use segue_machine::{Asked, Depth, Effect, Event, GateWhen, NextStep, Notice, Prompt};
 
 use super::{Driver, Input};
 use crate::checkpoint::{self, Composed, Request, Situation};
@@ -29,8 +27,8 @@ impl Driver {
                 self.with_adapter(session, |adapter, io| adapter.act(Act::Permission { request, allow }, io));
             }
             Effect::AnswerBrake { request, stop } => self.answer_brake(&request, stop),
-            Effect::TakeCheckpoint { session, asked, by, answer, commit, next } => {
-                self.take_checkpoint(seq, session, asked, by, (answer, next), commit);
+            Effect::TakeCheckpoint { session, asked, answer, commit, next, by: _ } => {
+                self.take_checkpoint(seq, session, asked, (answer, next), commit);
             }
             Effect::JudgeWords { session, text, tree } => self.judge_words(session, text, tree),
             Effect::SaveWork { status, commit } => self.save_work(seq, status, commit),
@@ -86,8 +84,12 @@ impl Driver {
         let gates = spec.gates.iter().filter(|g| !g.manual);
         let gates: Vec<_> = gates.map(|gate| self.place.private.gate(gate)).collect();
         let room = GateRoom::of(&self.place);
-        let sender = self.sender.clone();
+        let (place, sender) = (self.place.clone(), self.sender.clone());
         self.gates = Some(tokio::spawn(async move {
+            let tree = tokio::task::spawn_blocking(move || place.tree()).await.ok().flatten();
+            if sender.send(Input::Event(Event::GatesBegan { when, tree })).await.is_err() {
+                return;
+            }
             for gate in gates {
                 let result = gates::run(&gate, &room, when, round).await;
                 if sender.send(Input::Event(Event::GateFinished(result))).await.is_err() {
@@ -160,7 +162,6 @@ impl Driver {
         seq: u64,
         session: u32,
         asked: Asked,
-        by: CheckpointBy,
         (answer, next): (Option<String>, Option<NextStep>),
         commit: bool,
     ) {
@@ -170,29 +171,9 @@ impl Driver {
         }
         let (place, sender) = (self.place.clone(), self.sender.clone());
         let id = format!("{}-c{seq}", place.run);
-        let depth = asked.depth;
         tokio::task::spawn_blocking(move || {
-            let request = Request { id: id.clone(), session, asked, answer, commit, next, situation };
-            let events = checkpoint::take(&place, request).unwrap_or_else(|error| {
-                // The run goes on from what the journal and git know; a checkpoint that is not there is not used.
-                let _ = sender.blocking_send(Input::Trouble(error.to_string()));
-                let work = WorkState { trouble: Some(error.to_string()), ..WorkState::default() };
-                let (claims, path) = (segue_machine::Claims::default(), String::new());
-                let judged = Vec::new();
-                let checkpoint = id;
-                let event = Event::CheckpointTaken {
-                    checkpoint,
-                    session,
-                    by,
-                    depth,
-                    path,
-                    claims,
-                    work,
-                    ms: 0,
-                    judged,
-                };
-                vec![event]
-            });
+            let request = Request { id, session, asked, answer, commit, next, situation };
+            let events = checkpoint::take(&place, request);
             for event in events {
                 let _ = sender.blocking_send(Input::Event(event));
             }
@@ -219,14 +200,11 @@ impl Driver {
 
 fn composed(session: u32, made: Result<Composed, crate::prompt::PromptError>) -> Vec<Input> {
     match made {
-        Ok(Composed { text, warning, moved }) => {
-            let moved = moved.into_iter().map(|text| Input::Event(Event::BaseMoved { session, text }));
-            moved.chain([Input::Prompt { session, text, warning }]).collect()
+        Ok(Composed { text, warning, moved, events }) => {
+            let moved = moved.into_iter().map(|text| Event::BaseMoved { session, text });
+            let told = events.into_iter().chain(moved).map(Input::Event);
+            told.chain([Input::Prompt { session, text, warning }]).collect()
         }
-        Err(error) => {
-            let failure = segue_machine::AgentFailure::Refused;
-            let end = segue_machine::TurnEnd::failed(failure, error.to_string());
-            vec![Input::Event(Event::Agent { session, event: segue_machine::AgentEvent::TurnEnded(end) })]
-        }
+        Err(error) => vec![Input::Event(Event::PromptFailed { session, why: error.to_string() })],
     }
 }

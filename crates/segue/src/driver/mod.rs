@@ -73,7 +73,6 @@ enum Input {
     Event(Event),
     Agent(u32, News),
     Prompt { session: u32, text: String, warning: Option<String> },
-    Trouble(String),
     Looked(look::Found),
 }
 
@@ -256,7 +255,6 @@ impl Driver {
                 }
                 self.prompt_agent(session, text);
             }
-            Input::Trouble(text) => self.note(&text),
             Input::Looked(found) => self.looked(&found),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::scenario::{Reply, START, Scenario};
 use crate::CheckpointBy::{Agent, Segue};
-use crate::{AgentEvent, Depth, EndHow, Limit, Prompt, Timer, TurnEnd, View};
+use crate::{AgentEvent, Depth, EndHow, Event, Limit, Prompt, Timer, TurnEnd, Verdict, View, WorkState};
 
 #[test]
 fn c2_no_answer_in_30_s_and_segue_writes_it() {
@@ -224,4 +224,34 @@ fn c9_words_are_kept_until_the_agents_own_checkpoint_stands_for_them_and_within_
     }
     let chars: usize = scene.view().prose.iter().map(|m| m.text.chars().count()).sum();
     assert!(chars <= View::PROSE_KEPT && chars > View::PROSE_KEPT - 9_000, "{chars}");
+}
+
+#[test]
+fn v9_a_checkpoint_that_could_not_be_written_is_no_checkpoint_and_loses_nothing() {
+    let mut scene = Scenario::new("staged").hold("ask").hold("take").start();
+    scene
+        .usage(40_000)
+        .usage(91_000)
+        .says(AgentEvent::Answered { text: "## Goal\nfirst".to_owned() })
+        .release();
+    let good = scene.view().checkpoint.clone();
+    assert!(good.is_some() && scene.view().prose.is_empty());
+    let mut scene = scene.hold("ask").hold("take");
+    scene.usage(95_500).says(AgentEvent::Answered { text: "## Goal\nsecond".to_owned() });
+    let (session, work) = (1, WorkState { tree: Some("t".to_owned()), ..WorkState::default() });
+    let (checkpoint, why) = ("c-x".to_owned(), "no space left".to_owned());
+    scene.feed(Event::CheckpointFailed { checkpoint, session, by: Agent, depth: Depth::Brief, why, work });
+    assert_eq!(scene.view().checkpoint, good, "the earlier one stands");
+    assert!(scene.view().prose.iter().any(|message| message.text.contains("second")), "its words are kept");
+    assert_eq!((scene.view().checkpoint_failed, scene.warned("checkpoint_failed")), (true, 1));
+    assert!(scene.view().session.is_some(), "what was to follow follows");
+}
+
+#[test]
+fn v9_a_prompt_that_cannot_be_made_is_not_called_the_agents_refusal() {
+    let mut scene = Scenario::new("auto").hold("prompt").start();
+    scene.feed(Event::PromptFailed { session: 1, why: "undefined value".to_owned() });
+    let outcome = scene.view().outcome.clone().unwrap();
+    assert_eq!(outcome.verdict, Verdict::Failed);
+    assert!(outcome.reason.contains("undefined value") && outcome.resumable(), "{outcome:?}");
 }

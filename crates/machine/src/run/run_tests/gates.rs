@@ -1,7 +1,9 @@
 //! Gates and permissions: what decides that the work is done, and what the agent may not do by itself.
 
 use super::scenario::Scenario;
-use crate::{AgentEvent, Effect, EndReason, GateWhen, HandoffKind, Limit, Prompt, Verdict};
+use crate::{
+    AgentEvent, Effect, EndReason, Event, GateResult, GateWhen, HandoffKind, Limit, Prompt, Verdict,
+};
 
 #[test]
 fn gates_run_before_the_work_and_after_it() {
@@ -132,4 +134,50 @@ fn permissions_on_the_list_are_given() {
     let mut scene = Scenario::new("seamless").spec(|s| s.agents[0].allow = vec!["*".to_owned()]).start();
     scene.wants("web").wants("shell").wants("anything");
     assert_eq!((answers(&scene), scene.warned("permission_denied")), (vec![true; 3], 0));
+}
+
+/// A round of gates on these files.
+fn round(scene: &mut Scenario, tree: &str) {
+    scene.finishes();
+    scene.feed(Event::GatesBegan { when: GateWhen::After, tree: Some(tree.to_owned()) });
+    let names: Vec<String> =
+        scene.view().spec.iter().flat_map(|s| &s.gates).map(|g| g.name.clone()).collect();
+    for gate in names {
+        let (when, passed, exit, tail) = (GateWhen::After, false, Some(1), String::new());
+        scene.feed(Event::GateFinished(GateResult { gate, when, passed, exit, ms: 1, output: None, tail }));
+    }
+}
+
+#[test]
+fn k6_failed_rounds_count_only_when_nothing_moved() {
+    let mut scene = Scenario::new("auto").gates(1).spec(|spec| spec.limits.gate_rounds = 2).start();
+    let mut scene = {
+        scene.usage(20_000);
+        scene.hold("gates")
+    };
+    for tree in ["a", "b", "c", "d", "e"] {
+        round(&mut scene, tree);
+        assert_eq!(scene.view().outcome, None, "{tree}: the work moves");
+    }
+    round(&mut scene, "e");
+    assert_eq!(scene.view().outcome, None, "one round without progress of two");
+    round(&mut scene, "d");
+    let outcome = scene.view().outcome.clone().unwrap();
+    assert_eq!(
+        (outcome.verdict, outcome.limit),
+        (Verdict::Failed, Some(Limit::GateRounds)),
+        "undone edits are none"
+    );
+}
+
+#[test]
+fn k6_before_a_limit_ends_a_run_the_gates_are_asked() {
+    for (passes, verdict) in [(true, Verdict::Verified), (false, Verdict::Stopped)] {
+        let limited = |spec: &mut crate::RunSpec| spec.limits.tokens = Some(50_000);
+        let mut scene = Scenario::new("auto").gates(1).rounds(&[passes]).spec(limited).start();
+        scene.usage(30_000).usage(40_000);
+        let outcome = scene.view().outcome.clone().unwrap();
+        assert_eq!(outcome.verdict, verdict, "{outcome:?}");
+        assert_eq!(scene.view().phase, crate::Phase::Finished);
+    }
 }

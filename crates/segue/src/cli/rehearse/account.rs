@@ -178,6 +178,8 @@ impl Account {
             Outer::RunStarted(_)
             | Outer::AgentSaid(_)
             | Outer::ItemsSeen(_)
+            | Outer::CheckpointFailed(_)
+            | Outer::PromptFailed(_)
             | Outer::StageReached(_)
             | Outer::CheckpointRequested(_)
             | Outer::HandoffDecided(_)

@@ -147,7 +147,10 @@ fn tells_of_the_window(event: &Event) -> bool {
         | Event::SessionNotStarted { .. }
         | Event::SessionExited { .. }
         | Event::GateFinished(_)
+        | Event::GatesBegan { .. }
         | Event::CheckpointTaken { .. }
+        | Event::CheckpointFailed { .. }
+        | Event::PromptFailed { .. }
         | Event::WordsJudged { .. }
         | Event::WorkSaved { .. }
         | Event::DoneClaimed { .. }
