@@ -23,34 +23,26 @@ fn hear(adapter: &mut dyn Adapter, opening: &[Value], lines: &[Value]) -> Vec<Ag
 }
 
 fn words(events: &[AgentEvent]) -> Vec<&str> {
-    let said = |event: &'_ AgentEvent| matches!(event, AgentEvent::Said { .. });
-    events
-        .iter()
-        .filter(|e| said(e))
-        .filter_map(|e| if let AgentEvent::Said { text } = e { Some(text.as_str()) } else { None })
-        .collect()
+    let said = |event| if let AgentEvent::Said { text } = event { Some(text.as_str()) } else { None };
+    events.iter().filter_map(said).collect()
 }
 
 /// The last list, one line an item.
 fn list(events: &[AgentEvent]) -> Vec<String> {
-    let last = events.iter().rev().find_map(|event| match event {
-        AgentEvent::ItemsSeen { items, .. } => Some(items),
-        _ => None,
+    let last = events.iter().rev().find_map(|event| {
+        let AgentEvent::ItemsSeen { items, .. } = event else { return None };
+        Some(items)
     });
     last.into_iter().flatten().map(|item| format!("{} {} {:?}", item.id, item.text, item.state)).collect()
 }
 
 /// Failed and reading calls: id, whether it only reads, exit code, last line.
 fn calls(events: &[AgentEvent]) -> Vec<(String, bool, Option<i32>, Option<String>)> {
-    events
-        .iter()
-        .filter_map(|event| match event {
-            AgentEvent::ToolDescribed { tool, reads, exit, last_line } => {
-                Some((tool.clone(), *reads, *exit, last_line.clone()))
-            }
-            _ => None,
-        })
-        .collect()
+    let call = |event: &AgentEvent| {
+        let AgentEvent::ToolDescribed { tool, reads, exit, last_line } = event else { return None };
+        Some((tool.clone(), *reads, *exit, last_line.clone()))
+    };
+    events.iter().filter_map(call).collect()
 }
 
 fn claude() -> Claude {

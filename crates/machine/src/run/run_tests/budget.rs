@@ -131,11 +131,16 @@ fn the_cost_limit_holds_in_every_preset_after_the_call_that_reaches_it() {
 
 #[test]
 fn what_is_spent_while_the_gates_run_counts_too() {
-    let mut scene = priced("seamless").gates(1).spec(|s| s.limits.cost_musd = Some(30_000)).start();
+    let mut scene = priced("seamless")
+        .gates(1)
+        .rounds(&[false, false])
+        .spec(|s| s.limits.cost_musd = Some(30_000))
+        .start();
     scene.usage(10_000);
     scene = scene.hold("gates");
     scene.finishes();
     read(&mut scene, "late", Reading { scope: Scope::Side, ..Reading::exact(25_000, 0, 0, 0) });
+    scene.release();
     assert_eq!((scene.limits(), scene.exit_code()), (vec![Limit::Cost], 4));
 }
 
