@@ -144,7 +144,16 @@ fn round(scene: &mut Scenario, tree: &str) {
         scene.view().spec.iter().flat_map(|s| &s.gates).map(|g| g.name.clone()).collect();
     for gate in names {
         let (when, passed, exit, tail) = (GateWhen::After, false, Some(1), String::new());
-        scene.feed(Event::GateFinished(GateResult { gate, when, passed, exit, ms: 1, output: None, tail }));
+        scene.feed(Event::GateFinished(GateResult {
+            gate,
+            when,
+            passed,
+            exit,
+            ms: 1,
+            output: None,
+            tail,
+            timed_out: false,
+        }));
     }
 }
 
