@@ -19,7 +19,7 @@ pub use fields::{
     PhaseStatus, PromptFailed, RunFinished, RunStarted, SessionEnded, SessionStarted, StageReached,
     WaitFields, Warning,
 };
-pub use json::to_json_line;
+pub use json::{escape_json, to_json_line};
 pub use outer::{Line, Outer, SCHEMA, schema};
 pub use phases::{PhaseTree, Row, Standing};
 pub use status::{
@@ -27,7 +27,7 @@ pub use status::{
     schema as status_schema,
 };
 pub use stream::OuterStream;
-pub use terminal::{Output, Style, Terminal, columns, duration, plain, wrap};
+pub use terminal::{Output, Style, Terminal, columns, duration, plain, printable, wrap};
 pub use time::Time;
 
 #[cfg(test)]
