@@ -23,8 +23,11 @@ fn hear(adapter: &mut dyn Adapter, opening: &[Value], lines: &[Value]) -> Vec<Ag
 }
 
 fn words(events: &[AgentEvent]) -> Vec<&str> {
-    let said = |event| if let AgentEvent::Said { text } = event { Some(text.as_str()) } else { None };
-    events.iter().filter_map(said).collect()
+    let said = events.iter().filter_map(|event| {
+        let AgentEvent::Said { text } = event else { return None };
+        Some(text.as_str())
+    });
+    said.collect()
 }
 
 /// The last list, one line an item.
