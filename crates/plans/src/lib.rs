@@ -17,6 +17,7 @@ pub mod ids;
 mod items;
 mod judge;
 mod model;
+mod named;
 pub mod report;
 mod show;
 pub mod split;
@@ -30,7 +31,8 @@ pub use audit::{Circumstances, Code, Finding, KnownGate, Severity, audit, fill_g
 pub use context::{Recognition, Section, SectionKind};
 pub use counts::{Counts, counts, counts_per_file};
 pub use estimate::{
-    Budget, Estimate, PHASE_LINE, PLAN_LINE, Past, PhaseCost, SubPhase, TaskCost, estimate, letters,
+    Budget, Estimate, Extra, PHASE_LINE, PLAN_LINE, Past, PhaseCost, SubPhase, TaskCost, estimate,
+    estimate_with, letters,
 };
 pub use formats::{
     Files, MOST_BYTES, NoFiles, NoPlan, done_items, read_folder, read_plan, read_prompt, write,
@@ -41,6 +43,7 @@ pub use model::{
     Artifact, Check, Complexity, Criterion, Format, Gate, Link, MustHave, Oddity, OddityKind, Phase, Place,
     Plan, Source, Status, Step, Task,
 };
+pub use named::task_named;
 pub use show::draw;
 pub use task::{BadTask, read_task};
 pub use write_back::{WrittenBack, write_back};

@@ -42,6 +42,7 @@ use args::{Args, Command};
 use failure::Failure;
 
 use crate::driver::Message;
+use crate::other_tools;
 
 /// Runs the program and says how it ended.
 pub(crate) fn main() -> ExitCode {
@@ -49,6 +50,7 @@ pub(crate) fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => {
             let _ = error.print();
+            tell_old_flag(&error);
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
@@ -59,6 +61,17 @@ pub(crate) fn main() -> ExitCode {
             failure.print(json);
             ExitCode::from(failure.exit)
         }
+    }
+}
+
+// A flag of another tool is answered with what means the same here.
+fn tell_old_flag(error: &clap::Error) {
+    use std::io::Write;
+    let Some(clap::error::ContextValue::String(typed)) = error.get(clap::error::ContextKind::InvalidArg) else {
+        return;
+    };
+    if let Some(answer) = other_tools::flag(typed) {
+        let _ = writeln!(std::io::stderr().lock(), "\n{typed} {answer}");
     }
 }
 

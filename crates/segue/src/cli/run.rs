@@ -23,6 +23,7 @@ use crate::config::Settings;
 use crate::driver::{self, Book, Driver, Face, Look};
 use crate::git::Repo;
 use crate::history;
+use crate::other_tools::found_settings;
 use crate::private::Private;
 use crate::process::lock::Lock;
 use crate::process::tree;
@@ -32,6 +33,7 @@ use crate::{clean, clock, learned};
 
 /// Runs a task to its end and returns the exit code.
 pub(super) fn run(at: &Place, args: &Run) -> Result<u8, Failure> {
+    tell_other_settings(at);
     if let Some(plan) = plan::wanted(at, args)? {
         return plan::run(at, args, plan);
     }
@@ -169,6 +171,17 @@ pub(super) fn drive(
     let outcome = runtime.block_on(async { make()?.drive(first).await });
     runtime.shutdown_timeout(std::time::Duration::from_secs(2));
     Ok(outcome?)
+}
+
+// Settings of another tool in a project that has none of segue's: they are not applied, and nobody should think so.
+fn tell_other_settings(at: &Place) {
+    use std::io::Write;
+    let root = at.store().root().to_owned();
+    if !root.join("segue.toml").exists() {
+        for line in found_settings(&root) {
+            let _ = writeln!(std::io::stderr().lock(), "segue: {line}");
+        }
+    }
 }
 
 /// Says what is worth saying although it stops nothing.

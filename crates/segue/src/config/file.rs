@@ -12,6 +12,7 @@ use crate::config::origin::{Origin, Spot, Spots};
 use crate::config::problem::{Problem, Trouble};
 use crate::config::read::{Written, found, read};
 use crate::config::value::Value;
+use crate::other_tools;
 
 /// Which of the two files it is.
 pub(crate) type Layer = fn(Spot) -> Origin;
@@ -72,6 +73,8 @@ impl Reader<'_> {
         let name = name.get_ref().as_ref().to_owned();
         let hint = if valid.contains(&"*") {
             "choose a name of your own".to_owned()
+        } else if let Some(answer) = other_tools::key(&name).filter(|_| home_of(&name).is_none()) {
+            answer
         } else if let Some(near) = nearest(&name, valid.iter().copied()) {
             format!("did you mean {near:?}?")
         } else if let Some(home) = home_of(&name) {

@@ -39,7 +39,10 @@ pub(super) enum Next {
 impl Board {
     /// The board of a plan. With `force` what the plan itself calls completed is not.
     pub(super) fn new(plan: &Plan, state: &State, force: bool) -> Self {
-        let answers = if state.options.beside() { Answers::None } else { Answers::Last };
+        let answers = |whole: &str| match state.options.beside() || state.has_parts_in_parallel(whole) {
+            true => Answers::None,
+            false => Answers::Last,
+        };
         let plan = expanded(plan, &state.splits(), answers);
         let status = |phase: &Phase| {
             let known = state.phase(&phase.id).map(|known| known.status);
@@ -114,9 +117,10 @@ impl Board {
     }
 }
 
-/// Whether a phase is the one of that id, or a part of it.
-pub(super) fn is_part(phase: &Phase, id: &str, state: &State) -> bool {
-    same(&phase.id, id) || state.whole_of(&phase.id).is_some_and(|whole| same(whole, id))
+/// Whether a phase is one of these, or a part of one.
+pub(super) fn is_one_of(phase: &Phase, ids: &[String], state: &State) -> bool {
+    let whole = state.whole_of(&phase.id);
+    ids.iter().any(|id| same(&phase.id, id) || whole.is_some_and(|whole| same(whole, id)))
 }
 
 #[cfg(test)]

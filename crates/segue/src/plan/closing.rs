@@ -1,12 +1,14 @@
 //! The end of a plan's process: what was edited, what is blocked, and the last words.
 
+use std::collections::BTreeSet;
+
 use segue_machine::Verdict;
 use segue_plans::ids::same;
 use segue_plans::{Phase, Plan, Status};
 use segue_report::{Outer, PhaseStatus, RunFinished};
 
 use super::PlanError;
-use super::board::{Board, is_part};
+use super::board::{Board, is_one_of};
 use super::runner::{Runner, fields};
 use super::state::{Spent, Standing, State};
 use crate::clock;
@@ -58,9 +60,11 @@ impl Runner {
             self.exit = 3;
         }
         if let Some(only) = self.set.only.clone().filter(|_| self.exit == 0) {
-            let waits = open.iter().filter(|at| is_part(&board.plan.phases[**at], &only, self.kept.state()));
-            let needs: Vec<&str> = waits.flat_map(|at| board.waits_for(*at)).collect();
+            let waits = open.iter().filter(|at| is_one_of(&board.plan.phases[**at], &only, self.kept.state()));
+            let needs: BTreeSet<&str> = waits.flat_map(|at| board.waits_for(*at)).collect();
+            let needs: Vec<&str> = needs.into_iter().collect();
             if !needs.is_empty() {
+                let only = only.join(", ");
                 let text =
                     format!("phase {only} was not run: it needs {}, not completed yet", needs.join(", "));
                 self.warn("phase_blocked", &text)?;

@@ -1,7 +1,8 @@
 //! What follows the end of a phase: its report, a hand-over, a split, the next phase, or the end of the plan.
 
 use segue_plans::ids::same;
-use segue_plans::report::Recommendation;
+use segue_plans::report::{FailureCategory, Recommendation, SUMMARY_CHARS, TaskOutcome, TaskReport};
+use segue_plans::split::Asked;
 use segue_plans::{Past, Phase, Plan, Status, estimate};
 use segue_report::{Outer, PhaseStatus};
 
@@ -26,11 +27,14 @@ impl Runner {
         let known = self.kept.state().phase(id).cloned().unwrap_or_default();
         let run = known.run.unwrap_or_default();
         let facts = outcome::look(&self.store_of(id), &run)?;
-        let settled = outcome::settle(exit, facts.as_ref());
+        let mut settled = outcome::settle(exit, facts.as_ref());
         // A phase may be taken out of the plan while it is at work.
         let gone = Phase { title: String::new(), ..Phase::new(id) };
         let phase = board.plan.phases.iter().find(|phase| same(&phase.id, id)).unwrap_or(&gone).clone();
         let code = exit.and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
+        if matches!(settled.end, End::Split | End::TooLarge | End::Failed) {
+            self.take_in_handoff(&phase, &mut settled);
+        }
         match settled.end {
             End::Lost => self.was_lost(&phase, &run),
             End::Stopped | End::Refused => {
@@ -107,8 +111,13 @@ impl Runner {
         code: u8,
     ) -> Result<(), PlanError> {
         let crowded = settled.report.wants_split(facts.and_then(|facts| facts.percent));
-        let large = settled.end != End::Failed || crowded;
-        let parts = if large { self.parts(phase, settled) } else { Vec::new() };
+        let exhausted = settled.report.failure == Some(FailureCategory::ContextExhaustion);
+        let large = settled.end != End::Failed || crowded || exhausted;
+        let rest = handoff::rest(phase, &settled.report, facts);
+        let Asked { parts, notes } = if large { self.parts(&rest, settled) } else { Asked::default() };
+        for note in notes {
+            self.warn("split_tasks", &format!("phase {}: {note}", phase.id))?;
+        }
         let is_part = self.kept.state().whole_of(&phase.id).is_some();
         let why = settled
             .report
@@ -117,6 +126,7 @@ impl Runner {
             .map_or(settled.why.as_str(), |details| details.reason.as_str());
         if parts.len() > 1 && !is_part && self.splitting() == Splitting::Auto {
             self.report(phase, run, settled, facts)?;
+            self.hand_over(phase, settled, facts)?;
             self.leave_to_parts(&phase.id)?;
             return self.split(phase, parts, why);
         }
@@ -136,6 +146,20 @@ impl Runner {
         self.keep_failed(&phase.id)?;
         self.finished(phase, run, settled, facts, status, false)?;
         self.after_trouble(&phase.id, if asks { 3 } else { code.max(1) }, settled)
+    }
+
+    // What the agent wrote into a HANDOFF.md of its own counts as if its report said so.
+    fn take_in_handoff(&self, phase: &Phase, settled: &mut Settled) {
+        let Some(handoff) = self.agents_handoff(phase) else { return };
+        let report = &mut settled.report;
+        for id in handoff.done() {
+            if !report.tasks.iter().any(|told| same(&told.id, id)) {
+                let note = "as its HANDOFF.md says".to_owned();
+                report.tasks.push(TaskReport { id: id.clone(), status: TaskOutcome::Completed, note });
+            }
+        }
+        let text = format!("{}\n{}", report.summary, handoff.partial());
+        report.summary = text.trim().chars().take(SUMMARY_CHARS).collect();
     }
 
     // Written on exhaustion and failure; a phase that is done needs none.

@@ -176,6 +176,9 @@ pub(crate) struct PhaseState {
     /// The parts that it was split into.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) parts: Vec<Part>,
+    /// Its parts run side by side, although the plan's phases do not.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) parts_in_parallel: bool,
     /// What it used.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) spent: Spent,
@@ -241,6 +244,16 @@ impl State {
     pub(crate) fn whole_of(&self, id: &str) -> Option<&str> {
         let has = |phase: &PhaseState| phase.parts.iter().any(|part| same(&part.id, id));
         self.phases.iter().find(|(_, phase)| has(phase)).map(|(id, _)| id.as_str())
+    }
+
+    /// Whether the parts of a phase run side by side, although the plan's phases do not.
+    pub(crate) fn has_parts_in_parallel(&self, whole: &str) -> bool {
+        self.phase(whole).is_some_and(|phase| phase.parts_in_parallel)
+    }
+
+    /// The phase whose part this is, when its parts run side by side.
+    pub(crate) fn parallel_whole_of(&self, id: &str) -> Option<&str> {
+        self.whole_of(id).filter(|whole| self.has_parts_in_parallel(whole))
     }
 
     /// Whether a run is one of this plan's.

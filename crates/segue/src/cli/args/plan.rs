@@ -10,7 +10,7 @@ use crate::plan::{Options, Splitting, Trouble};
 #[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Plans")]
 pub(in crate::cli) struct PlanFlags {
-    /// Only this phase of the plan
+    /// Only these phases of the plan: one, a list (1,4) or a range (3-5)
     #[arg(long, value_name = "ID")]
     pub(in crate::cli) phase: Option<String>,
     /// Go on with the plan where it stopped

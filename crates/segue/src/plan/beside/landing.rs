@@ -43,7 +43,9 @@ impl Runner {
     /// Whether a phase has a work tree to itself, or would be given one.
     pub(in crate::plan) fn beside(&self, id: &str) -> bool {
         let state = self.kept.state();
-        state.options.beside() || state.phase(id).is_some_and(|known| known.work.is_some())
+        state.options.beside()
+            || state.parallel_whole_of(id).is_some()
+            || state.phase(id).is_some_and(|known| known.work.is_some())
     }
 
     /// The work tree of a phase.

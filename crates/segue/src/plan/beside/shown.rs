@@ -12,7 +12,10 @@ use crate::plan::state::PhaseState;
 impl Runner {
     /// A screen, where phases run side by side and a person looks on.
     pub(in crate::plan) fn new_screen(&self) -> Option<Screen> {
-        let wanted = !self.set.json && self.kept.state().options.beside();
+        let state = self.kept.state();
+        let open = |id: &String| !state.phase(id).is_some_and(|known| known.status.is_over());
+        let parts = state.phases.keys().any(|id| open(id) && state.has_parts_in_parallel(id));
+        let wanted = !self.set.json && (state.options.beside() || parts);
         let mut screen =
             wanted.then(|| Screen::new(&self.plan.title, &self.rows(), self.set.redactor.clone()))?;
         for (id, known) in &self.kept.state().phases {
