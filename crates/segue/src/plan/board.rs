@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use segue_plans::graph::{Graph, Statuses};
 use segue_plans::ids::same;
 use segue_plans::split::{Answers, expanded};
-use segue_plans::{Phase, Plan, Status};
+use segue_plans::{ItemKind, Phase, Plan, Status};
 
 use super::beside::Claim;
 use super::state::State;
@@ -48,6 +48,8 @@ impl Board {
             let known = state.phase(&phase.id).map(|known| known.status);
             known.unwrap_or(match phase.status {
                 Status::Completed | Status::Skipped if !force => phase.status,
+                // Everything in it is ticked off.
+                _ if !force && is_ticked_off(phase) => Status::Completed,
                 // Somebody began it elsewhere, or says so: that is no reason to leave it out.
                 Status::Completed
                 | Status::Skipped
@@ -115,6 +117,11 @@ impl Board {
         let needs = self.graph.needs(at).iter().filter(|need| !self.status(**need).is_over());
         needs.map(|need| self.plan.phases[*need].id.as_str()).collect()
     }
+}
+
+fn is_ticked_off(phase: &Phase) -> bool {
+    let over = phase.tasks.iter().all(|task| task.status.is_over());
+    !phase.tasks.is_empty() && over && !phase.all_items().any(|item| item.is_open() && item.kind != ItemKind::Criterion)
 }
 
 /// Whether a phase is one of these, or a part of one.

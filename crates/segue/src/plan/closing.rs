@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use segue_machine::Verdict;
 use segue_plans::ids::same;
-use segue_plans::{Phase, Plan, Status};
+use segue_plans::{Item, Phase, Plan, Status};
 use segue_report::{Outer, PhaseStatus, RunFinished};
 
 use super::PlanError;
@@ -13,6 +13,9 @@ use super::runner::{Runner, fields};
 use super::state::{Spent, Standing, State};
 use crate::clock;
 use crate::snapshots::prune::prune_work_quietly;
+
+/// So many open items are shown.
+const SHOWN: usize = 20;
 
 impl Runner {
     /// Says what was edited in phases that are completed.
@@ -46,7 +49,10 @@ impl Runner {
         let board = Board::new(&self.plan, self.kept.state(), self.set.force);
         let open = board.open();
         let any = |wanted: Status| self.kept.state().phases.values().any(|phase| phase.status == wanted);
+        let (work, criteria) = self.open_beside_phases();
+        let (work, criteria) = (lines_of(&work), lines_of(&criteria));
         let standing = match self.exit {
+            _ if open.is_empty() && !work.is_empty() => Standing::NeedsPerson,
             _ if open.is_empty() => Standing::Completed,
             130 => Standing::Stopped,
             _ if any(Status::Failed) => Standing::Failed,
@@ -54,7 +60,9 @@ impl Runner {
             _ => Standing::Stopped,
         };
         if open.is_empty() {
-            self.exit = 0;
+            self.exit = if work.is_empty() { 0 } else { 3 };
+            self.tell_open("open, and of no phase", &work)?;
+            self.tell_open("not checked by segue; look at it yourself", &criteria)?;
         } else if self.exit == 0 && self.set.only.is_none() {
             // Nothing failed and nothing can begin: what is left waits for a person, or for something that never comes.
             self.exit = 3;
@@ -91,6 +99,16 @@ impl Runner {
         self.tell(Outer::RunFinished(finished))?;
         self.voice.say(&format!("\n{words}"));
         Ok((self.exit, self.kept.state().clone()))
+    }
+
+    fn tell_open(&mut self, what: &str, lines: &[String]) -> Result<(), PlanError> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let more = lines.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!("\n    and {more} more") } else { String::new() };
+        let list: String = lines.iter().take(SHOWN).map(|line| format!("\n    {line}")).collect();
+        self.warn("items_open", &format!("{what}:{list}{more}"))
     }
 
     fn last_words(&self, board: &Board, standing: Standing) -> (RunFinished, String) {
@@ -132,6 +150,11 @@ impl Runner {
         };
         (finished, words)
     }
+}
+
+// Where an item stands, and what it says.
+fn lines_of(items: &[&Item]) -> Vec<String> {
+    items.iter().map(|item| format!("line {}: {}", item.at.line, item.text)).collect()
 }
 
 /// A phase in few characters: the same for the same phase, wherever it stands.

@@ -1,5 +1,6 @@
 //! What follows the end of a phase: its report, a hand-over, a split, the next phase, or the end of the plan.
 
+use segue_plans::handoff::Handoff;
 use segue_plans::ids::same;
 use segue_plans::report::{FailureCategory, Recommendation, SUMMARY_CHARS, TaskOutcome, TaskReport};
 use segue_plans::split::Asked;
@@ -12,7 +13,11 @@ use super::closing::digest;
 use super::outcome::{self, End, Facts, Settled};
 use super::runner::{Runner, fields};
 use super::state::Splitting;
+use super::handoff::Found;
 use super::{PlanError, handoff, sizes, stored};
+
+/// So many tasks are named in a sentence.
+const NAMED: usize = 12;
 
 /// How often a phase is taken up whose process was killed while the plan's was not.
 const LOST: u32 = 2;
@@ -34,6 +39,16 @@ impl Runner {
         let code = exit.and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
         if matches!(settled.end, End::Split | End::TooLarge | End::Failed) {
             self.take_in_handoff(&phase, &mut settled);
+        }
+        if let End::Completed { claimed } = settled.end
+            && !known.quality
+            && !known.accepted
+        {
+            let left = self.left_open(&phase, &settled, claimed);
+            if !left.is_empty() {
+                self.take_in_handoff(&phase, &mut settled);
+                return self.partly_done(&phase, &run, &settled, facts.as_ref(), &left);
+            }
         }
         match settled.end {
             End::Lost => self.was_lost(&phase, &run),
@@ -84,6 +99,36 @@ impl Runner {
         let times = self.lost.entry(id.to_owned()).or_default();
         *times += 1;
         *times <= LOST && !self.interrupted
+    }
+
+    // The run ended well, and not everything is done: the rest is tried again for as long as it gets less.
+    fn partly_done(
+        &mut self,
+        phase: &Phase,
+        run: &str,
+        settled: &Settled,
+        facts: Option<&Facts>,
+        left: &[String],
+    ) -> Result<(), PlanError> {
+        self.hand_over(phase, settled, facts)?;
+        let before = self.kept.state().phase(&phase.id).and_then(|known| known.left);
+        let open = phase.tasks.iter().filter(|task| !task.status.is_over()).count();
+        let names = left.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+        if left.len() < before.unwrap_or(open) && !self.stopping {
+            self.report(phase, run, settled, facts)?;
+            let text = format!("phase {}: tasks {names} are not reported as done; they are run again", phase.id);
+            self.warn("tasks_left", &text)?;
+            self.kept.change(|state| {
+                let known = state.phase_mut(&phase.id);
+                (known.status, known.left) = (Status::Pending, Some(left.len()));
+            })?;
+            return Ok(());
+        }
+        let mut settled = settled.clone();
+        settled.why = format!("tasks {names} are not reported as done by their ids");
+        self.finished(phase, run, &settled, facts, Status::NeedsPerson, false)?;
+        self.voice.say(&format!("segue: `segue plan accept {}` says that phase {} is done", phase.id, phase.id));
+        self.after_trouble(&phase.id, 3, &settled)
     }
 
     fn wants_quality(&self, id: &str) -> bool {
@@ -148,16 +193,22 @@ impl Runner {
         self.after_trouble(&phase.id, if asks { 3 } else { code.max(1) }, settled)
     }
 
-    // What the agent wrote into a HANDOFF.md of its own counts as if its report said so.
+    // What earlier tries left as done, and what the agent wrote into a HANDOFF.md of its own, counts as if its report said so.
     fn take_in_handoff(&self, phase: &Phase, settled: &mut Settled) {
-        let Some(handoff) = self.agents_handoff(phase) else { return };
         let report = &mut settled.report;
-        for id in handoff.done() {
-            if !report.tasks.iter().any(|told| same(&told.id, id)) {
-                let note = "as its HANDOFF.md says".to_owned();
-                report.tasks.push(TaskReport { id: id.clone(), status: TaskOutcome::Completed, note });
+        let mut add = |handoff: &Handoff, note: &str| {
+            for id in handoff.done() {
+                if !report.tasks.iter().any(|told| same(&told.id, id)) {
+                    let (id, note) = (id.clone(), note.to_owned());
+                    report.tasks.push(TaskReport { id, status: TaskOutcome::Completed, note });
+                }
             }
+        };
+        if let Found::Rest(earlier) = self.earlier(phase) {
+            add(&earlier, "in an earlier try");
         }
+        let Some(handoff) = self.agents_handoff(phase) else { return };
+        add(&handoff, "as its HANDOFF.md says");
         let text = format!("{}\n{}", report.summary, handoff.partial());
         report.summary = text.trim().chars().take(SUMMARY_CHARS).collect();
     }
@@ -228,9 +279,11 @@ impl Runner {
             (known.status, known.unverified) = (status, unverified);
             known.why.clone_from(&settled.why);
             known.digest = (status == Status::Completed).then_some(digest);
+            known.left = None;
         })?;
         let word = if unverified { "completed, as far as the agent says" } else { word(status) };
         self.voice.say(&format!("phase {} {word}: {}", phase.id, settled.why));
+        self.write_back()?;
         self.told.insert(phase.id.clone());
         self.show_standing(&phase.id);
         self.tell(Outer::PhaseFinished(fields(

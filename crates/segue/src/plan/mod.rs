@@ -27,6 +27,7 @@ mod starting;
 mod state;
 mod stored;
 mod voice;
+mod write_back;
 
 use std::path::{Path, PathBuf};
 

@@ -65,6 +65,8 @@ pub(crate) struct Setting {
     pub(crate) shared: Shared,
     /// Whether work may be merged as commits: git is used, and commits are allowed.
     pub(crate) may_merge: bool,
+    /// Whether the phases are committed on the branch.
+    pub(crate) commits: bool,
     /// Makes ids of runs.
     pub(crate) new_id: fn() -> String,
 }
@@ -206,7 +208,8 @@ impl Runner {
                 self.tell(Voice::warning("estimate", warning))?;
             }
         }
-        self.tell_changes()
+        self.tell_changes()?;
+        self.write_back()
     }
 
     /// A line of the contract; it is numbered before it is written.

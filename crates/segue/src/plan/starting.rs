@@ -91,7 +91,7 @@ impl Runner {
             (known.status, known.run, known.quality) = (Status::InProgress, Some(run.clone()), false);
             known.tries += 1;
             known.why.clear();
-            (known.work, known.landed) = (work, None);
+            (known.work, known.landed, known.written) = (work, None, false);
         })?;
         self.started(phase)?;
         self.launch(plan, phase, &run)
@@ -157,13 +157,20 @@ impl Runner {
             }
         };
         let roots = vec![self.set.store.workdir().to_owned(), self.set.dir.clone(), self.plan_dir()];
-        let desk = Desk { program: &self.set.program, prompts: &self.set.prompts, roots };
+        let desk = Desk {
+            program: &self.set.program,
+            prompts: &self.set.prompts,
+            roots,
+            path: self.as_seen(&phase.id, self.file_of(plan, phase)),
+            documents: plan.documents.iter().map(|name| self.as_seen(&phase.id, name)).collect(),
+            write_back: !self.kept.state().options.no_write_back,
+        };
         let job = Job { beside: known.work.is_some(), ..desk.job(plan, phase, run, errand)? };
         self.spawn(&phase.id, &What::New(Box::new(job)))
     }
 
     // What an earlier try left: in the phase's own folder, in that of the phase it is a part of, or where its agent wrote it.
-    fn earlier(&self, phase: &Phase) -> Found {
+    pub(super) fn earlier(&self, phase: &Phase) -> Found {
         let own = handoff::read(&self.kept.phase_dir(&phase.id), phase);
         if own != Found::Missing {
             return own;
@@ -189,6 +196,23 @@ impl Runner {
             Found::Rest(handoff) => Some(handoff),
             Found::Missing | Found::Damaged(_) => None,
         })
+    }
+
+    // The file that a phase stands in.
+    fn file_of<'p>(&'p self, plan: &'p Plan, phase: &Phase) -> &'p str {
+        match plan.file(phase.at) {
+            "" => &self.kept.state().plan,
+            name => name,
+        }
+    }
+
+    // A file of the plan as the agent of a phase can open it: a work tree of its own may be without it.
+    fn as_seen(&self, id: &str, name: &str) -> String {
+        let shown = self.from_top(name);
+        if self.store_of(id).workdir().join(&shown).exists() {
+            return shown;
+        }
+        self.set.dir.join(name).display().to_string()
     }
 
     fn plan_dir(&self) -> PathBuf {

@@ -58,6 +58,9 @@ pub(crate) struct Options {
     /// What follows when a phase fails.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) trouble: Trouble,
+    /// The plan's own files stay as they are.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) no_write_back: bool,
 }
 
 impl Options {
@@ -188,6 +191,12 @@ pub(crate) struct PhaseState {
     /// A person says that it is done, whatever its gates say.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) accepted: bool,
+    /// What is done of it stands in the plan's files.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) written: bool,
+    /// How many tasks its last try left open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) left: Option<usize>,
     /// The commit by which it came into the plan's branch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) landed: Option<String>,

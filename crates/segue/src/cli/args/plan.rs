@@ -28,6 +28,9 @@ pub(in crate::cli) struct PlanFlags {
     /// What to do about a phase that is too large; auto under the policy observe, else propose
     #[arg(long, value_name = "HOW")]
     pub(in crate::cli) split: Option<Splitting>,
+    /// Leave the plan's files as they are; else what is done is ticked off in them
+    #[arg(long)]
+    pub(in crate::cli) no_write_back: bool,
     #[command(flatten)]
     pub(in crate::cli) beside: BesideFlags,
 }

@@ -25,7 +25,7 @@ use crate::process::lock::Lock;
 use crate::prompt::Prompts;
 use crate::store::Store;
 
-/// The plan that was named, if it is one: a list of check boxes without anything that decides is a task.
+/// The plan that was named, if it is one.
 pub(in crate::cli) fn wanted(at: &Place, args: &Run) -> Result<Option<Plan>, Failure> {
     let flags = &args.plan;
     let asked = flags.phase.is_some()
@@ -34,6 +34,7 @@ pub(in crate::cli) fn wanted(at: &Place, args: &Run) -> Result<Option<Plan>, Fai
         || flags.force
         || flags.quality
         || flags.split.is_some()
+        || flags.no_write_back
         || flags.beside.any();
     let is_there = |typed: &&String| !typed.trim().is_empty() && at.dir.join(typed).exists();
     let Some(typed) = args.task.as_ref().filter(is_there) else {
@@ -44,7 +45,7 @@ pub(in crate::cli) fn wanted(at: &Place, args: &Run) -> Result<Option<Plan>, Fai
     let plan = disk(at).plan(typed).map_err(|error| Failure::usage(format!("{typed}: {error}")))?;
     let sure = asked || [".json", ".toml"].iter().any(|end| typed.ends_with(end));
     match plan {
-        Ok(plan) if asked || is_plan(&plan) || at.dir.join(typed).is_dir() => Ok(Some(plan)),
+        Ok(plan) if asked || is_plan(typed, &plan) || at.dir.join(typed).is_dir() => Ok(Some(plan)),
         Ok(_) => Ok(None),
         Err(error @ (NoPlan::NoStructure(_) | NoPlan::Broken { .. })) if sure => {
             Err(Failure::usage(error.to_string()))
@@ -53,26 +54,20 @@ pub(in crate::cli) fn wanted(at: &Place, args: &Run) -> Result<Option<Plan>, Fai
     }
 }
 
-fn is_plan(plan: &Plan) -> bool {
-    match plan.format {
-        Format::Prompt => false,
-        Format::Checklist => {
-            let decides = |phase: &segue_plans::Phase| {
-                !phase.gates.is_empty()
-                    || phase.all_criteria().chain(phase.all_verify()).any(|one| !one.checks.is_empty())
-            };
-            !plan.gates.is_empty() || plan.phases.iter().any(decides)
-        }
-        Format::Native
-        | Format::Gsd
-        | Format::Autopilot
-        | Format::DebussyMaster
-        | Format::DebussyPhase
-        | Format::Roadmap
-        | Format::Phases
-        | Format::Tasks
-        | Format::Json => true,
-    }
+// A prompt is a task, whatever boxes there are in it; a list of boxes is a plan, with or without commands.
+fn is_plan(typed: &str, plan: &Plan) -> bool {
+    let decides = |phase: &segue_plans::Phase| {
+        !phase.gates.is_empty()
+            || phase.all_criteria().chain(phase.all_verify()).any(|one| !one.checks.is_empty())
+    };
+    let gated = !plan.gates.is_empty() || plan.phases.iter().any(decides);
+    plan.format != Format::Prompt && (plan.format != Format::Checklist || gated || !is_prompt_name(typed))
+}
+
+// Names that say "the words for one task".
+fn is_prompt_name(typed: &str) -> bool {
+    let name = Path::new(typed).file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
+    ["prompt", "task", "goal", "instructions"].contains(&name.as_str()) || name.ends_with(".prompt")
 }
 
 /// Runs a plan and returns the exit code.
@@ -103,13 +98,19 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
     let (dir, old) = choose_state(&plans, before, args)?;
     let id = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let _lock = Lock::take(&plans, &id)?;
-    let mut options = Options { quality: args.plan.quality, split: args.plan.split, ..Options::default() };
+    let mut options = Options {
+        quality: args.plan.quality,
+        split: args.plan.split,
+        no_write_back: args.plan.no_write_back,
+        ..Options::default()
+    };
     let kept = if old {
         take_over(&store, &id)?;
         let mut kept = Kept::open(&dir)?;
         kept.change(|state| {
             state.options.split = options.split.or(state.options.split);
             state.options.quality |= options.quality;
+            state.options.no_write_back |= options.no_write_back;
             args.plan.beside.put(&mut state.options);
             try_again(state, only.as_deref(), args.plan.force);
         })?;
@@ -218,6 +219,7 @@ pub(super) fn setting(
         keeps: (settings.checkpoint.forms.dir(store.root())?, settings.checkpoint.retention),
         shared: Shared::of(&settings.limits),
         may_merge: settings.git.enabled && settings.git.commit != CommitMode::Never,
+        commits: settings.git.enabled && settings.git.commit == CommitMode::Branch,
         new_id,
         store,
     })
