@@ -206,8 +206,7 @@ fn cost(
 ) -> PhaseCost {
     let scaled = |tokens: u64| tokens.saturating_mul(scale) / 100;
     let mut seen: BTreeSet<&str> = BTreeSet::new();
-    let open: Vec<&Task> =
-        phase.tasks.iter().filter(|task| extra.force || !task.status.is_over()).collect();
+    let open: Vec<&Task> = phase.tasks.iter().filter(|task| extra.force || !task.status.is_over()).collect();
     let tasks: Vec<TaskCost> = open
         .iter()
         .map(|task| TaskCost { id: task.id.clone(), tokens: scaled(task_cost(task, &mut seen, files)) })
@@ -233,7 +232,16 @@ fn cost(
         Vec::new()
     };
     let percent = budget.map(|budget| share(tokens, budget));
-    PhaseCost { id: phase.id.clone(), title: phase.title.clone(), tokens, quality, percent, over, tasks, split }
+    PhaseCost {
+        id: phase.id.clone(),
+        title: phase.title.clone(),
+        tokens,
+        quality,
+        percent,
+        over,
+        tasks,
+        split,
+    }
 }
 
 fn task_cost<'t>(task: &'t Task, seen: &mut BTreeSet<&'t str>, files: &dyn Files) -> u64 {

@@ -153,7 +153,8 @@ pub fn read(text: &str, phase: &Phase) -> Result<Handoff, BadHandoff> {
     }
     let partial = section(&text, "Partial Progress").unwrap_or_default().trim().to_owned();
     let files = section(&text, "Files Modified").unwrap_or_default().trim();
-    let partial = if files.is_empty() { partial } else { format!("{partial}\n\nFiles modified so far:\n{files}") };
+    let partial =
+        if files.is_empty() { partial } else { format!("{partial}\n\nFiles modified so far:\n{files}") };
     Ok(Handoff { remaining, done, partial: cut(partial.trim()) })
 }
 
@@ -169,7 +170,9 @@ fn about(text: &str, phase: &Phase) -> Result<(), BadHandoff> {
     let id = line(&phase.id);
     let is_it = |named: &String| {
         let word = named.split_whitespace().next().unwrap_or_default().trim_end_matches([':', ',']);
-        *named == id || named.strip_prefix(&id).is_some_and(|rest| rest.starts_with(' ')) || same(word, &phase.id)
+        *named == id
+            || named.strip_prefix(&id).is_some_and(|rest| rest.starts_with(' '))
+            || same(word, &phase.id)
     };
     if is_it(&first) || named.next().as_ref().is_some_and(is_it) {
         return Ok(());
@@ -194,7 +197,8 @@ fn table(text: &str, title: &str) -> Option<Vec<String>> {
     rows.next()?;
     let first = |row: &str| row.trim_matches('|').split('|').next().map(|id| id.trim().to_owned());
     let is_none = |id: &String| {
-        id.chars().all(|c| "-–—: ".contains(c)) || ["none", "(none)", "n/a"].contains(&id.to_lowercase().as_str())
+        id.chars().all(|c| "-–—: ".contains(c))
+            || ["none", "(none)", "n/a"].contains(&id.to_lowercase().as_str())
     };
     Some(rows.filter_map(first).filter(|id| !is_none(id)).collect())
 }

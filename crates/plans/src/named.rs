@@ -84,7 +84,9 @@ mod tests {
         ];
         let tasks: Vec<&Task> = all.iter().collect();
         let found = |name: &str| task_named(&tasks, name).map(|task| task.id.as_str());
-        for name in ["16-01", "Task 16-01", "add the model", "16-01: Add something", "./src/model.rs", "1", "task 1"] {
+        for name in
+            ["16-01", "Task 16-01", "add the model", "16-01: Add something", "./src/model.rs", "1", "task 1"]
+        {
             assert_eq!(found(name), Some("16-01"), "{name}");
         }
         for name in ["Write it", "src/view.rs", "4", "0", "the model", "", "Phase 16"] {

@@ -113,11 +113,7 @@ pub enum Answers {
 
 /// The plan with the parts of each phase that is split, by its id, in its place.
 #[must_use]
-pub fn expanded(
-    plan: &Plan,
-    split: &BTreeMap<String, Vec<Part>>,
-    answers: impl Fn(&str) -> Answers,
-) -> Plan {
+pub fn expanded(plan: &Plan, split: &BTreeMap<String, Vec<Part>>, answers: impl Fn(&str) -> Answers) -> Plan {
     let parts_of = |id: &str| {
         split.iter().find(|(whole, parts)| same(whole, id) && !parts.is_empty()).map(|(_, parts)| parts)
     };

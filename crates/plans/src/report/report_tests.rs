@@ -82,8 +82,9 @@ fn a_full_window_is_failed_and_halt_whatever_else_is_said() {
 #[test]
 fn p7_every_field_of_a_report_is_bounded() {
     let long = "ä".repeat(2_500);
-    let tasks: Vec<_> =
-        (0..TASKS + 50).map(|n| json!({ "id": format!("{n}{}", "x".repeat(90)), "status": "done" })).collect();
+    let tasks: Vec<_> = (0..TASKS + 50)
+        .map(|n| json!({ "id": format!("{n}{}", "x".repeat(90)), "status": "done" }))
+        .collect();
     let issues: Vec<String> = (0..150).map(|n| format!("{n} {}", "y".repeat(510))).collect();
     let parts: Vec<_> =
         (0..30).map(|n| json!({ "id": n, "title": "z".repeat(600), "tasks": ["1"], "files": [] })).collect();
@@ -162,10 +163,7 @@ fn p1_sub_phases_are_named_as_their_tools_name_them() {
         .iter()
         .map(|part| (part.id.as_str(), part.title.as_str(), part.tasks.iter().map(String::as_str).collect()))
         .collect();
-    assert_eq!(
-        seen,
-        [("20a", "Model: the tables", vec!["1.1", "Sum it"]), ("20b", "View", vec!["1.3"])]
-    );
+    assert_eq!(seen, [("20a", "Model: the tables", vec!["1.1", "Sum it"]), ("20b", "View", vec!["1.3"])]);
 }
 
 #[test]

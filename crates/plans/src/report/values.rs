@@ -290,8 +290,7 @@ fn sub_phase(part: &Value, index: usize, notes: &mut Notes) -> Option<SubPhaseRe
             files: Vec::new(),
         });
     };
-    let id =
-        word_of(map, &["id", "sub_phase_id", "phase", "name"]).unwrap_or_else(|| letters(index));
+    let id = word_of(map, &["id", "sub_phase_id", "phase", "name"]).unwrap_or_else(|| letters(index));
     let name = word_of(map, &["title", "name"]).unwrap_or_default();
     let scope = word_of(map, &["scope", "goal", "description"]).unwrap_or_default();
     let title = match (name.is_empty(), scope.is_empty()) {

@@ -67,7 +67,8 @@ pub(crate) fn main() -> ExitCode {
 // A flag of another tool is answered with what means the same here.
 fn tell_old_flag(error: &clap::Error) {
     use std::io::Write;
-    let Some(clap::error::ContextValue::String(typed)) = error.get(clap::error::ContextKind::InvalidArg) else {
+    let Some(clap::error::ContextValue::String(typed)) = error.get(clap::error::ContextKind::InvalidArg)
+    else {
         return;
     };
     if let Some(answer) = other_tools::flag(typed) {

@@ -29,7 +29,9 @@ impl Repo {
 
     /// Whether git knows a file.
     pub(crate) fn is_tracked(&self, path: &str) -> bool {
-        self.call(&["ls-files", "--error-unmatch", "--", path]).ask().is_ok_and(|answer| answer.status.success())
+        self.call(&["ls-files", "--error-unmatch", "--", path])
+            .ask()
+            .is_ok_and(|answer| answer.status.success())
     }
 
     /// Whether the last commit is in no remote branch, as far as is known here, and may be added to.

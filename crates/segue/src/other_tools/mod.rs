@@ -28,7 +28,8 @@ pub(crate) struct Name {
 /// What a key of another tool is called here.
 pub(crate) fn key(typed: &str) -> Option<String> {
     let last = |theirs: &str| theirs.rsplit('.').next().unwrap_or_default().to_owned();
-    let fits = |name: &&Name| !name.theirs.starts_with('-') && (name.theirs == typed || last(name.theirs) == typed);
+    let fits =
+        |name: &&Name| !name.theirs.starts_with('-') && (name.theirs == typed || last(name.theirs) == typed);
     NAMES.iter().find(fits).map(answer)
 }
 

@@ -19,10 +19,8 @@ pub(crate) fn found_settings(workdir: &Path) -> Vec<String> {
 fn one_file(workdir: &Path, file: &str) -> Vec<String> {
     let path = workdir.join(file);
     let fits = |facts: &std::fs::Metadata| facts.is_file() && facts.len() <= MOST_BYTES;
-    let Some(text) = std::fs::symlink_metadata(&path)
-        .ok()
-        .filter(fits)
-        .and_then(|_| std::fs::read_to_string(&path).ok())
+    let Some(text) =
+        std::fs::symlink_metadata(&path).ok().filter(fits).and_then(|_| std::fs::read_to_string(&path).ok())
     else {
         return Vec::new();
     };
@@ -82,7 +80,8 @@ fn from_yaml(text: &str) -> Vec<(String, String)> {
         }
         path.retain(|(depth, _)| *depth < indent);
         let value = unquoted(value.trim());
-        let name = path.iter().map(|(_, part)| part.as_str()).chain([key.trim()]).collect::<Vec<_>>().join(".");
+        let name =
+            path.iter().map(|(_, part)| part.as_str()).chain([key.trim()]).collect::<Vec<_>>().join(".");
         if value.is_empty() {
             path.push((indent, key.trim().to_owned()));
         } else if value != "null" {
@@ -129,8 +128,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join(".debussy")).unwrap();
         let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
-        write(".debussy/config.yaml", "timeout: 1800\nauto_commit: false # no\ncontext_threshold: 80.0\nnotifications:\n  enabled: true\n");
-        write("mala.yaml", "preset: rust\ncommands:\n  test:\n    command: \"cargo test -- 'a'\"\n    timeout: 300\n  lint: 'cargo clippy'\n  e2e: null\n");
+        write(
+            ".debussy/config.yaml",
+            "timeout: 1800\nauto_commit: false # no\ncontext_threshold: 80.0\nnotifications:\n  enabled: true\n",
+        );
+        write(
+            "mala.yaml",
+            "preset: rust\ncommands:\n  test:\n    command: \"cargo test -- 'a'\"\n    timeout: 300\n  lint: 'cargo clippy'\n  e2e: null\n",
+        );
         let lines = found_settings(dir.path()).join("\n");
         for words in [
             "[limits]\n    deadline = \"1800s\"",

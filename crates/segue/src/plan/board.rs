@@ -121,7 +121,9 @@ impl Board {
 
 fn is_ticked_off(phase: &Phase) -> bool {
     let over = phase.tasks.iter().all(|task| task.status.is_over());
-    !phase.tasks.is_empty() && over && !phase.all_items().any(|item| item.is_open() && item.kind != ItemKind::Criterion)
+    !phase.tasks.is_empty()
+        && over
+        && !phase.all_items().any(|item| item.is_open() && item.kind != ItemKind::Criterion)
 }
 
 /// Whether a phase is one of these, or a part of one.

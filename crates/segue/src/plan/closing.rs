@@ -68,7 +68,8 @@ impl Runner {
             self.exit = 3;
         }
         if let Some(only) = self.set.only.clone().filter(|_| self.exit == 0) {
-            let waits = open.iter().filter(|at| is_one_of(&board.plan.phases[**at], &only, self.kept.state()));
+            let waits =
+                open.iter().filter(|at| is_one_of(&board.plan.phases[**at], &only, self.kept.state()));
             let needs: BTreeSet<&str> = waits.flat_map(|at| board.waits_for(*at)).collect();
             let needs: Vec<&str> = needs.into_iter().collect();
             if !needs.is_empty() {

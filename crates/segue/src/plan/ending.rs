@@ -10,10 +10,10 @@ use segue_report::{Outer, PhaseStatus};
 use super::beside::Stage;
 use super::board::Board;
 use super::closing::digest;
+use super::handoff::Found;
 use super::outcome::{self, End, Facts, Settled};
 use super::runner::{Runner, fields};
 use super::state::Splitting;
-use super::handoff::Found;
 use super::{PlanError, handoff, sizes, stored};
 
 /// So many tasks are named in a sentence.
@@ -116,7 +116,8 @@ impl Runner {
         let names = left.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
         if left.len() < before.unwrap_or(open) && !self.stopping {
             self.report(phase, run, settled, facts)?;
-            let text = format!("phase {}: tasks {names} are not reported as done; they are run again", phase.id);
+            let text =
+                format!("phase {}: tasks {names} are not reported as done; they are run again", phase.id);
             self.warn("tasks_left", &text)?;
             self.kept.change(|state| {
                 let known = state.phase_mut(&phase.id);
@@ -127,7 +128,8 @@ impl Runner {
         let mut settled = settled.clone();
         settled.why = format!("tasks {names} are not reported as done by their ids");
         self.finished(phase, run, &settled, facts, Status::NeedsPerson, false)?;
-        self.voice.say(&format!("segue: `segue plan accept {}` says that phase {} is done", phase.id, phase.id));
+        self.voice
+            .say(&format!("segue: `segue plan accept {}` says that phase {} is done", phase.id, phase.id));
         self.after_trouble(&phase.id, 3, &settled)
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use segue_machine::GateWhen;
 use segue_plans::handoff::{self, Around, Handoff};
 use segue_plans::report::{Report, TaskOutcome, TaskReport};
 use segue_plans::{Phase, Status, Task, task_named};
@@ -52,12 +53,13 @@ pub(super) fn write(dir: &Path, left: &Left<'_>, redactor: &Redactor) -> std::io
     Ok(path)
 }
 
-// Tasks whose own checks are red, by the names of the gates that were made of them.
+// Tasks whose own checks are red, by the names of the gates that were made of them. What was red before the work began says
+// nothing about it: an agent that gives up is not asked again.
 fn failing(phase: &Phase, facts: &Facts) -> Vec<String> {
     let red = |id: &String| {
         let names = [format!("criterion {id}."), format!("verify {id}.")];
         let of_task = |gate: &str| names.iter().any(|name| gate.starts_with(name));
-        facts.gates.iter().any(|gate| !gate.passed && of_task(&gate.gate))
+        facts.gates.iter().any(|gate| !gate.passed && gate.when != GateWhen::Before && of_task(&gate.gate))
     };
     phase.tasks.iter().map(|task| task.id.clone()).filter(red).collect()
 }

@@ -79,8 +79,10 @@ impl Runner {
             Some(why) if why.is_empty() => "one after the other".to_owned(),
             Some(why) => format!("one after the other ({why})"),
         };
-        let text =
-            format!("Phase {} too large ({why}). Splitting into {count} sub-phases, launching {how}...", phase.id);
+        let text = format!(
+            "Phase {} too large ({why}). Splitting into {count} sub-phases, launching {how}...",
+            phase.id
+        );
         let beside = self.kept.state().options.beside();
         self.kept.change(|state| {
             let known = state.phase_mut(&phase.id);

@@ -31,7 +31,8 @@ fn range(word: &str, plan: &Plan) -> Option<Vec<String>> {
     let ends = ["..", "–", "-"].iter().flat_map(|mark| {
         word.match_indices(mark).map(|(found, mark)| (&word[..found], &word[found + mark.len()..]))
     });
-    let (from, to) = ends.filter_map(|(from, to)| Some((at(from)?, at(to)?))).find(|(from, to)| from <= to)?;
+    let (from, to) =
+        ends.filter_map(|(from, to)| Some((at(from)?, at(to)?))).find(|(from, to)| from <= to)?;
     Some(plan.phases[from..=to].iter().map(|phase| phase.id.clone()).collect())
 }
 

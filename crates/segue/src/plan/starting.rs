@@ -192,9 +192,11 @@ impl Runner {
         let whole = if here.join(plan).is_dir() { here.join(plan) } else { folder(plan) };
         let top = self.store_of(&phase.id).workdir().to_owned();
         // One that lies there may be about another phase.
-        [folder(self.plan.file(phase.at)), whole, top].iter().find_map(|dir| match handoff::read(dir, phase) {
-            Found::Rest(handoff) => Some(handoff),
-            Found::Missing | Found::Damaged(_) => None,
+        [folder(self.plan.file(phase.at)), whole, top].iter().find_map(|dir| {
+            match handoff::read(dir, phase) {
+                Found::Rest(handoff) => Some(handoff),
+                Found::Missing | Found::Damaged(_) => None,
+            }
         })
     }
 
@@ -229,8 +231,7 @@ impl Runner {
             plan: self.kept.state().id.clone(),
             json: self.set.json,
             beside: own
-                && (self.kept.state().options.beside()
-                    || self.kept.state().parallel_whole_of(id).is_some()),
+                && (self.kept.state().options.beside() || self.kept.state().parallel_whole_of(id).is_some()),
             flags: self.flags(),
         }
     }

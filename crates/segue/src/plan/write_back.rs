@@ -42,7 +42,8 @@ impl Runner {
         if state.options.no_write_back {
             return Ok(());
         }
-        let due = state.phases.iter().filter(|(_, known)| known.status == Status::Completed && !known.written);
+        let due =
+            state.phases.iter().filter(|(_, known)| known.status == Status::Completed && !known.written);
         let due: Vec<String> = due.map(|(id, _)| id.clone()).collect();
         for id in due {
             self.write_back_phase(&id)?;
@@ -65,7 +66,9 @@ impl Runner {
         let verified = !known.claimed || known.accepted;
         let report = stored::read(&self.kept.phase_dir(id));
         let told = report.as_ref().map(|report| outcomes(&phase, report)).unwrap_or_default();
-        let is_done = |task: &Task| task.status.is_over() || told.get(task.id.as_str()) == Some(&TaskOutcome::Completed);
+        let is_done = |task: &Task| {
+            task.status.is_over() || told.get(task.id.as_str()) == Some(&TaskOutcome::Completed)
+        };
         let mut by_file: BTreeMap<u32, Vec<(String, Status)>> = BTreeMap::new();
         for item in done_items(&phase, is_done, verified).into_iter().filter(|item| item.is_open()) {
             by_file.entry(item.at.file).or_default().push((item.key.clone(), Status::Completed));
@@ -93,7 +96,8 @@ impl Runner {
     fn write_file(&self, name: &str, states: &[(String, Status)]) -> Result<bool, String> {
         let path = self.set.dir.join(name).canonicalize().map_err(|error| error.to_string())?;
         let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
-        let states: Vec<(&str, Status)> = states.iter().map(|(key, status)| (key.as_str(), *status)).collect();
+        let states: Vec<(&str, Status)> =
+            states.iter().map(|(key, status)| (key.as_str(), *status)).collect();
         let back = segue_plans::write_back(name, &text, self.plan.format, &states)
             .map_err(|error| error.to_string())?;
         if back.changed.is_empty() {

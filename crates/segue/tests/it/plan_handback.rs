@@ -85,8 +85,7 @@ fn p1_a_split_keyed_by_titles_or_issues_has_its_tasks_and_an_empty_part_is_refus
     let done = world.segue(&["run", "tasks.md", "--json", "--policy", "observe"]);
     done.exits(0);
     world.assert_each_step_once(&done);
-    let expected =
-        [("20", "split"), ("20a", "completed"), ("20b", "completed"), ("20", "completed")];
+    let expected = [("20", "split"), ("20a", "completed"), ("20b", "completed"), ("20", "completed")];
     assert_eq!(ended(&done), pairs(&expected), "{}", done.all());
     let notes = done.warnings("split_tasks");
     assert!(notes.iter().any(|note| note.contains("\"Nothing\"")), "{notes:?}");
@@ -105,14 +104,23 @@ fn p1_parts_run_side_by_side_by_default_where_the_tree_is_clean() {
     world.assert_each_step_once(&done);
     assert!(done.warnings("split")[0].contains("launching in parallel..."), "{}", done.all());
     let lines = done.lines();
-    let place = |kind: &str, id: &str| lines.iter().position(|l| l["type"] == kind && l["phase"] == id).unwrap();
+    let place =
+        |kind: &str, id: &str| lines.iter().position(|l| l["type"] == kind && l["phase"] == id).unwrap();
     assert!(place("phase.started", "20b") < place("phase.finished", "20a"), "{}", done.all());
     assert!(world.repo().join("parts/03.txt").exists() && world.repo().join("parts/01.txt").exists());
 }
 
 #[test]
 fn resume_of_a_completed_plan_says_so_and_starts_nobody() {
-    let world = world(3, Script { last_words: vec!["{\"status\": \"failed\", \"summary\": \"no\", \"recommendation\": \"halt\"}".to_owned()], ..roomy() });
+    let world = world(
+        3,
+        Script {
+            last_words: vec![
+                "{\"status\": \"failed\", \"summary\": \"no\", \"recommendation\": \"halt\"}".to_owned(),
+            ],
+            ..roomy()
+        },
+    );
     world.write("segue.plan.toml", &native(&[("1", &[], &[1, 2]), ("2", &["1"], &[3])]));
     world.segue(&["run", "segue.plan.toml", "--json"]).exits(1);
     world.script(roomy());
@@ -157,9 +165,17 @@ fn what_is_no_file_is_no_plan_and_other_tools_are_answered() {
     let config = world.read("segue.toml");
     world.write("segue.toml", &format!("auto_commit = true\n{config}"));
     let key = world.segue(&["config", "check"]);
-    assert!(key.err.contains("commit = \"branch\"") || key.out.contains("commit = \"branch\""), "{}", key.all());
+    assert!(
+        key.err.contains("commit = \"branch\"") || key.out.contains("commit = \"branch\""),
+        "{}",
+        key.all()
+    );
     std::fs::remove_file(world.repo().join("segue.toml")).unwrap();
     world.write(".debussy/config.yaml", "context_threshold: 80.0\nauto_commit: true\n");
     let doctor = world.segue(&["doctor"]);
-    assert!(doctor.out.contains("context_threshold = 80") && doctor.out.contains("is not applied"), "{}", doctor.all());
+    assert!(
+        doctor.out.contains("context_threshold = 80") && doctor.out.contains("is not applied"),
+        "{}",
+        doctor.all()
+    );
 }

@@ -8,7 +8,8 @@ use crate::support::{Done, World};
 const KIRO: &str = "# Implementation Plan\n\n- [x] 1. Set the project up\n  - Make the folder\n  - _Requirements: 1.1_\n\n\
 - [ ] 2. step 1: write it\n  - Run the script\n  - _Requirements: 1.2, 2.1_\n\n- [ ] 3. step 2: write it\n  - _Requirements: 2.2_\n";
 
-const OPENSPEC: &str = "## 1. First\r\n\r\n- [ ] 1.1 step 1: write it\r\n\r\n## 2. Verification\r\n\r\n- [ ] 2.1 step 2: write it\r\n";
+const OPENSPEC: &str =
+    "## 1. First\r\n\r\n- [ ] 1.1 step 1: write it\r\n\r\n## 2. Second\r\n\r\n- [ ] 2.1 step 2: write it\r\n";
 
 fn run(world: &World, file: &str, more: &[&str]) -> Done {
     let args: Vec<&str> = ["run", file, "--json"].into_iter().chain(more.iter().copied()).collect();
@@ -21,8 +22,7 @@ fn verdict(done: &Done) -> String {
 
 #[test]
 fn v1_lists_without_a_command_are_plans_and_end_unverified_with_every_box_ticked() {
-    for (file, text) in
-        [(".kiro/specs/parts/tasks.md", KIRO), ("openspec/changes/parts/tasks.md", OPENSPEC)]
+    for (file, text) in [(".kiro/specs/parts/tasks.md", KIRO), ("openspec/changes/parts/tasks.md", OPENSPEC)]
     {
         let world = world(2, roomy());
         world.write(file, text);
@@ -101,12 +101,19 @@ fn e2_what_was_cut_off_before_it_was_written_is_written_by_the_next_process() {
             &[("SEGUE_CRASH_PLAN_AFTER", &after.to_string())],
         );
         let done = plan.wait();
-        let status = state(&world)["phases"].as_object().unwrap().values().next().map(|p| p["status"].clone());
+        let status =
+            state(&world)["phases"].as_object().unwrap().values().next().map(|p| p["status"].clone());
         if status.is_some_and(|status| status == "completed") && world.read("tasks.md") == KIRO {
             seen = true;
             let resumed = world.segue(&["resume", "--json"]);
             resumed.exits(0);
-            assert_eq!(world.read("tasks.md"), KIRO.replace("[ ]", "[x]"), "{}\n{}", done.all(), resumed.all());
+            assert_eq!(
+                world.read("tasks.md"),
+                KIRO.replace("[ ]", "[x]"),
+                "{}\n{}",
+                done.all(),
+                resumed.all()
+            );
             break;
         }
         world.write("tasks.md", KIRO);

@@ -50,7 +50,8 @@ fn prose_is_named_as_unchecked_and_long_texts_are_cut_with_a_notice() {
     world.keep_conversations(roomy());
     world.segue(&["run", "p.md", "--json"]).exits(0);
     let prompt = &world.prompts()[0][0];
-    let (checked, unchecked) = prompt.split_once("what nobody checks but you").unwrap_or_else(|| panic!("{prompt}"));
+    let (checked, unchecked) =
+        prompt.split_once("what nobody checks but you").unwrap_or_else(|| panic!("{prompt}"));
     assert!(checked.contains("`sh there.sh 1`") && unchecked.contains("People like it"), "{prompt}");
     assert!(prompt.contains("(cut off here: all of it stands in p.md)"), "{prompt}");
     assert!(prompt.chars().count() < 20_000);

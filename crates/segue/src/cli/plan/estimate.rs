@@ -16,11 +16,14 @@ pub(super) fn estimate(at: &Place, one: &One, extra: Extra) -> Result<u8, Failur
     let lost = plan.oddities.iter().filter(|odd| odd.kind == OddityKind::MissingFile);
     let missing: Vec<&str> = lost.map(|odd| odd.what.as_str()).collect();
     if at.json {
-        let doc = json!({ "file": one.file, "format": plan.format, "estimate": estimate, "missing": missing });
+        let doc =
+            json!({ "file": one.file, "format": plan.format, "estimate": estimate, "missing": missing });
         out::line(&doc.to_string());
     } else {
         out::lines(estimate_words(&estimate));
-        out::lines(missing.iter().map(|name| format!("warning: {name} is missing: its tasks are not counted")));
+        out::lines(
+            missing.iter().map(|name| format!("warning: {name} is missing: its tasks are not counted")),
+        );
     }
     Ok(0)
 }

@@ -110,7 +110,8 @@ fn meant(at: &Place, typed: Option<&str>) -> Result<Option<PathBuf>, Failure> {
         let rows = reader.runs().ok()?;
         rows.into_iter().find(|row| !is_done(row))
     });
-    let other = newer.is_some_and(|row| row.created_at > began && !own.contains(&row.id) && !state.owns(&row.id));
+    let other =
+        newer.is_some_and(|row| row.created_at > began && !own.contains(&row.id) && !state.owns(&row.id));
     Ok((!other).then(|| dir.clone()))
 }
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use segue_machine::CommitMode;
 use segue_plans::{
-    Circumstances, Code, Extra, Finding, Format, NoPlan, Plan, Severity, audit, counts, estimate_with, fill_gates,
+    Circumstances, Code, Extra, Finding, Format, NoPlan, Plan, Severity, audit, counts, estimate_with,
+    fill_gates,
 };
 use segue_report::Time;
 use serde_json::json;
