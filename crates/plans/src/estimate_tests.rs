@@ -101,11 +101,9 @@ fn another_round_and_what_is_run_again_cost_more() {
     plan.phases[0].status = crate::model::Status::Completed;
     plan.phases[0].tasks = vec![Task { status: crate::model::Status::Completed, ..Task::default() }];
     plan.phases[1].tasks = vec![Task { files: vec!["a.rs".to_owned()], ..Task::default() }];
-    let all = |quality, force| {
-        estimate_with(&plan, None, &[], &crate::formats::NoFiles, Extra { quality, force }).tokens
-    };
+    let all = |quality, force| estimate_with(&plan, None, &[], &NoFiles, Extra { quality, force }).tokens;
     let plain = all(false, false);
-    assert_eq!(plain, estimate(&plan, None, &[], &crate::formats::NoFiles).tokens);
+    assert_eq!(plain, estimate(&plan, None, &[], &NoFiles).tokens);
     assert!(all(true, false) > plain && all(false, true) > plain && all(true, true) > all(true, false));
 }
 
@@ -114,7 +112,7 @@ fn e4_a_phase_of_two_hundred_thousand_tasks_is_estimated_with_every_task_in_one_
     let task = |n: u32| Task { id: n.to_string(), files: vec![format!("src/{n}.rs")], ..Task::default() };
     let phase = Phase { tasks: (0..200_000).map(task).collect(), ..Phase::new("1") };
     let plan = Plan { phases: vec![phase], ..Plan::default() };
-    let estimate = estimate(&plan, Some(Budget { tokens: 200_000 }), &[], &crate::formats::NoFiles);
+    let estimate = estimate(&plan, Some(Budget { tokens: 200_000 }), &[], &NoFiles);
     let tasks: usize = estimate.phases[0].split.iter().map(|part| part.tasks.len()).sum();
     assert_eq!(tasks, 200_000);
     assert!(estimate.warnings[0].len() < 1_000, "{}", estimate.warnings[0]);

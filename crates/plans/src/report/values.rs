@@ -209,19 +209,13 @@ fn counted(map: &Object) -> Option<(u32, u32)> {
 // What a person must know who is asked to look, as text or as fields.
 fn context(map: &Object) -> Option<String> {
     let value = ["checkpoint_context", "human_verify_justification"].iter().find_map(|key| map.get(*key))?;
-    let text = match value {
-        Value::Object(fields) => {
-            let field = |(key, value): (&String, &Value)| {
-                let text = plain(value).or_else(|| {
-                    let list = value.as_array()?.iter().filter_map(plain);
-                    Some(list.collect::<Vec<_>>().join(", "))
-                })?;
-                (!text.is_empty()).then(|| format!("{}: {text}", key.replace('_', " ")))
-            };
-            fields.iter().filter_map(field).collect::<Vec<_>>().join("\n")
-        }
-        other => plain(other)?,
+    let field = |(key, value): (&String, &Value)| {
+        let list = || Some(value.as_array()?.iter().filter_map(plain).collect::<Vec<_>>().join(", "));
+        let text = plain(value).or_else(list).filter(|text| !text.is_empty())?;
+        Some(format!("{}: {text}", key.replace('_', " ")))
     };
+    let fields = || Some(value.as_object()?.iter().filter_map(field).collect::<Vec<_>>().join("\n"));
+    let text = plain(value).or_else(fields)?;
     (!text.is_empty()).then_some(text)
 }
 

@@ -52,7 +52,7 @@ impl Runner {
         let (work, criteria) = self.open_beside_phases();
         let (work, criteria) = (lines_of(&work), lines_of(&criteria));
         let standing = match self.exit {
-            _ if open.is_empty() && !work.is_empty() => Standing::NeedsPerson,
+            _ if open.is_empty() && !work.is_empty() => Standing::NeedsInput,
             _ if open.is_empty() => Standing::Completed,
             130 => Standing::Stopped,
             _ if any(Status::Failed) => Standing::Failed,

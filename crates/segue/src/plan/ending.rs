@@ -40,11 +40,11 @@ impl Runner {
         if matches!(settled.end, End::Split | End::TooLarge | End::Failed) {
             self.take_in_handoff(&phase, &mut settled);
         }
-        if let End::Completed { claimed } = settled.end
+        if let End::Completed { unverified } = settled.end
             && !known.quality
             && !known.accepted
         {
-            let left = self.left_open(&phase, &settled, claimed);
+            let left = self.left_open(&phase, &settled, unverified);
             if !left.is_empty() {
                 self.take_in_handoff(&phase, &mut settled);
                 return self.partly_done(&phase, &run, &settled, facts.as_ref(), &left);
@@ -127,7 +127,7 @@ impl Runner {
         }
         let mut settled = settled.clone();
         settled.why = format!("tasks {names} are not reported as done by their ids");
-        self.finished(phase, run, &settled, facts, Status::NeedsPerson, false)?;
+        self.finished(phase, run, &settled, facts, Status::NeedsInput, false)?;
         self.voice
             .say(&format!("segue: `segue plan accept {}` says that phase {} is done", phase.id, phase.id));
         self.after_trouble(&phase.id, 3, &settled)

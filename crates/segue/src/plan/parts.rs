@@ -122,7 +122,7 @@ impl Runner {
         if !self.set.may_merge {
             return Some("that needs git and commits".to_owned());
         }
-        let own = self.plan.files.iter().map(|file| self.from_top(&file.name));
+        let own = self.plan.files.iter().map(|file| self.path_from_top(&file.name));
         let repo = Repo::find(self.set.store.workdir()).ok()?;
         let repo = repo.leaving_out(self.set.left_out.iter().cloned().chain(own));
         match (repo.head().is_some() && repo.cannot_merge().is_ok_and(|old| old.is_none()), repo.is_dirty()) {

@@ -25,7 +25,7 @@ impl Runner {
     }
 
     /// A file of the plan as a path from the top of the work tree.
-    pub(super) fn from_top(&self, name: &str) -> String {
+    pub(super) fn path_from_top(&self, name: &str) -> String {
         let path = self.set.dir.join(name);
         let path = path.canonicalize().unwrap_or(path);
         let top = self.set.store.workdir();

@@ -210,7 +210,7 @@ impl Runner {
 
     // A file of the plan as the agent of a phase can open it: a work tree of its own may be without it.
     fn as_seen(&self, id: &str, name: &str) -> String {
-        let shown = self.from_top(name);
+        let shown = self.path_from_top(name);
         if self.store_of(id).workdir().join(&shown).exists() {
             return shown;
         }

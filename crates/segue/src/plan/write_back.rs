@@ -20,7 +20,7 @@ use crate::git::Repo;
 impl Runner {
     /// Open tasks of a phase that its end leaves open: with gates those that the agent itself reports as not done, without
     /// any those that it does not report as done by their ids.
-    pub(super) fn left_open(&self, phase: &Phase, settled: &Settled, claimed: bool) -> Vec<String> {
+    pub(super) fn left_open(&self, phase: &Phase, settled: &Settled, unverified: bool) -> Vec<String> {
         let earlier = self.earlier(phase);
         let remains = |task: &&Task| match &earlier {
             Found::Rest(handoff) => handoff.remains(&task.id),
@@ -30,7 +30,7 @@ impl Runner {
         let is_left = |task: &&Task| match told.get(task.id.as_str()) {
             Some(TaskOutcome::Completed | TaskOutcome::Skipped) => false,
             Some(TaskOutcome::Failed | TaskOutcome::Remaining) => true,
-            None => claimed,
+            None => unverified,
         };
         let open = phase.tasks.iter().filter(|task| !task.status.is_over() && !task.manual);
         open.filter(remains).filter(is_left).map(|task| task.id.clone()).collect()
@@ -63,7 +63,7 @@ impl Runner {
             // What the phase as a whole is held to is ticked off with the last of its parts.
             phase.items.clear();
         }
-        let verified = !known.claimed || known.accepted;
+        let verified = !known.unverified || known.accepted;
         let report = stored::read(&self.kept.phase_dir(id));
         let told = report.as_ref().map(|report| outcomes(&phase, report)).unwrap_or_default();
         let is_done = |task: &Task| {
@@ -78,7 +78,7 @@ impl Runner {
             let at = segue_plans::Place { file, line: 0 };
             let name = self.plan.file(at).to_owned();
             match self.write_file(&name, &states) {
-                Ok(true) => written.push(self.from_top(&name)),
+                Ok(true) => written.push(self.path_from_top(&name)),
                 Ok(false) => {}
                 Err(why) => {
                     let text = format!("{name}: what phase {id} has done could not be written back: {why}");
