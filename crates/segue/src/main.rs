@@ -13,7 +13,6 @@ mod git;
 mod history;
 mod keep;
 mod learned;
-mod other_tools;
 mod plan;
 mod private;
 mod process;

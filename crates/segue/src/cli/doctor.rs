@@ -53,7 +53,7 @@ fn git(at: &Place) -> Check {
 
 // Settings of other tools are nothing bad, but they do nothing here.
 fn other_tools(at: &Place) -> Option<Check> {
-    let lines = crate::other_tools::found_settings(at.store().root());
+    let lines = crate::config::other_tools::found_settings(at.store().root());
     (!lines.is_empty()).then(|| Check { name: "other tools".into(), fine: true, text: lines.join("\n") })
 }
 

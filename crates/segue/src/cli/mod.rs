@@ -41,8 +41,8 @@ use clap::Parser;
 use args::{Args, Command};
 use failure::Failure;
 
+use crate::config::other_tools;
 use crate::driver::Message;
-use crate::other_tools;
 
 /// Runs the program and says how it ended.
 pub(crate) fn main() -> ExitCode {

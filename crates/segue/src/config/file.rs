@@ -9,10 +9,10 @@ use crate::config::key::{KEYS, KeyPath, nearest};
 use crate::config::layers::{Entry, Source};
 use crate::config::lists;
 use crate::config::origin::{Origin, Spot, Spots};
+use crate::config::other_tools;
 use crate::config::problem::{Problem, Trouble};
 use crate::config::read::{Written, found, read};
 use crate::config::value::Value;
-use crate::other_tools;
 
 /// Which of the two files it is.
 pub(crate) type Layer = fn(Spot) -> Origin;

@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn every_name_stands_in_the_documents() {
-        let page = include_str!("../../../../docs/from-other-tools.md");
+        let page = include_str!("../../../../../docs/from-other-tools.md");
         for name in NAMES {
             let theirs = format!("`{}`", name.theirs);
             let row = page.lines().find(|line| line.contains(&theirs) && line.contains(name.tool));
