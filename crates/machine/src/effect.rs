@@ -249,6 +249,9 @@ pub enum Prompt {
         /// What a second opinion says is missing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         missing: Option<String>,
+        /// What somebody answers to what the agent asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<String>,
     },
     /// Gates failed: what they said.
     GatesFailed {
@@ -275,6 +278,18 @@ pub enum Prompt {
     },
     /// The checkpoint is written; go on.
     GoOn,
+    /// The agent stated that work is left: continue with it.
+    NotDone {
+        /// What is left, in its words; empty when it did not say.
+        left: String,
+    },
+    /// The agent stopped without a status line: ask for it.
+    AskStatus,
+    /// What somebody answers to what the agent asked for.
+    Answered {
+        /// The answer.
+        answer: String,
+    },
     /// Read the work and say whether it is done; change nothing.
     Verify,
 }

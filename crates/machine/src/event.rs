@@ -49,6 +49,9 @@ pub enum Event {
         /// What other runs have learned about the accounts since.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         circuits: Vec<Circuit>,
+        /// What somebody answers to what the agent asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<String>,
     },
     /// An agent process was started.
     SessionSpawned {
@@ -152,6 +155,9 @@ pub enum Event {
         /// Hash of everything in the work tree, where that was asked for and can be known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tree: Option<String>,
+        /// Why they could not be held against everything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trouble: Option<String>,
     },
     /// The work was saved without a checkpoint.
     WorkSaved {

@@ -10,6 +10,7 @@ pub mod gauge;
 pub mod ledger;
 pub mod parts;
 pub mod policy;
+pub mod statement;
 
 mod agent_event;
 mod budget;

@@ -145,6 +145,9 @@ pub struct RunSpec {
     pub workdir: String,
     /// A claim without a gate is not enough.
     pub require_verified: bool,
+    /// Last words that evidence contradicts fail the run although its gates pass.
+    #[serde(default)]
+    pub strict_claims: bool,
     /// When the run was asked for.
     pub started_at: Millis,
     /// The checkpoint of another run that this one goes on from.
@@ -188,6 +191,7 @@ impl RunSpec {
             git: GitSpec::none(),
             workdir: String::new(),
             require_verified: false,
+            strict_claims: false,
             started_at: 0,
             from: None,
             role: None,

@@ -59,7 +59,7 @@ fn story() -> Vec<Event> {
         usage(2, "c", 20_000),
         agent(2, AgentEvent::TurnEnded(TurnEnd::Finished { text: "done".into() })),
         Event::GateFinished(sample::gate(true, GateWhen::After)),
-        Event::WordsJudged { session: 2, judged: Vec::new(), tree: None },
+        Event::WordsJudged { session: 2, judged: Vec::new(), tree: None, trouble: None },
         Event::WorkSaved { work: work("t2") },
         Event::SessionExited { session: 2, exit: Some(0), orphans: 0 },
         Event::WorkSaved { work: work("t2") },

@@ -45,7 +45,8 @@ pub(crate) fn event(redactor: &Redactor, event: &mut Event) -> Found {
     let mut clean = |text: &mut String| found.text(redactor, text);
     match event {
         Event::RunStarted { spec } => spec_texts(spec, &mut clean),
-        Event::RunResumed { spec, .. } => {
+        Event::RunResumed { spec, answer, .. } => {
+            answer.iter_mut().for_each(&mut clean);
             if let Some(spec) = spec {
                 spec_texts(spec, &mut clean);
             }
@@ -65,7 +66,10 @@ pub(crate) fn event(redactor: &Redactor, event: &mut Event) -> Found {
             claims(judged, &mut clean);
             work.trouble.iter_mut().for_each(&mut clean);
         }
-        Event::WordsJudged { judged, .. } => claims(judged, &mut clean),
+        Event::WordsJudged { judged, trouble, .. } => {
+            claims(judged, &mut clean);
+            trouble.iter_mut().for_each(&mut clean);
+        }
         Event::WorkSaved { work } => work.trouble.iter_mut().for_each(&mut clean),
         Event::SessionSpawned { .. }
         | Event::GatesBegan { .. }

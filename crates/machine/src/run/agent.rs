@@ -176,6 +176,7 @@ impl Run {
         session.gauge.count_tool();
         let (n, quiet, blind) = (session.n, session.tools.is_empty(), session.gauge.calls() == 0);
         self.view.gates_stale = true;
+        self.worked = true;
         self.completed |= ok && self.completes(&title);
         let described = self.described.remove(tool).unwrap_or_default();
         let done =

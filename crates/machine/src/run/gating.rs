@@ -32,9 +32,10 @@ impl Run {
             if self.words_lack_something(out) {
                 return;
             }
-            let unverified =
-                Outcome::new(Verdict::Unverified, "the agent says that it is done; there was no gate");
-            return self.judge_words(self.wants_input().unwrap_or(unverified), out);
+            return match self.wants_input() {
+                Some(outcome) => self.judge_words(outcome, out),
+                None => self.settle_statement(None, out),
+            };
         }
         self.view.round += 1;
         if !self.run_gates(GateWhen::After, out) {
@@ -147,7 +148,7 @@ impl Run {
         } else {
             Outcome::new(Verdict::Verified, "all gates are green")
         };
-        self.judge_words(outcome, out);
+        self.settle_statement(Some(outcome), out);
     }
 
     pub(super) fn gates_red(&mut self, failed: Vec<GateResult>, out: &mut Vec<Effect>) {
@@ -200,6 +201,7 @@ impl Run {
 
     pub(super) fn follow_up(&mut self, prompt: Prompt, out: &mut Vec<Effect>) {
         self.view.phase = Phase::Working;
+        self.status_asked = prompt == Prompt::AskStatus;
         let Some(session) = &self.view.session else { return };
         out.push(Effect::SendPrompt { session: session.n, prompt });
     }

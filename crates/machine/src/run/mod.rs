@@ -27,6 +27,7 @@ mod spending;
 mod stages;
 mod stall;
 mod state;
+mod stated;
 mod turn;
 mod view;
 mod waiting;
@@ -110,8 +111,18 @@ pub struct Run {
     stop_asked: bool,
     /// What the agent said when it said that it was done.
     last_words: String,
-    /// The verdict that stands if those words are not contradicted.
-    judging: Option<Outcome>,
+    /// What waits for those words to be judged.
+    judging: Option<stated::Judging>,
+    /// The agent was asked for a status line and has not been given work since.
+    status_asked: bool,
+    /// The agent takes one prompt and ends.
+    one_shot: bool,
+    /// A tool has ended since the agent last said that work is left.
+    worked: bool,
+    /// Turns in a row that ended with work left and without progress.
+    unfinished: u32,
+    /// What somebody answers to the agent, for its next prompt.
+    user_answer: Option<String>,
     /// How often the agent was told that its words are not so.
     corrections: u32,
     /// Why the session that is waited for starts.
@@ -251,7 +262,8 @@ impl Run {
         }
         match &record.event {
             Event::RunStarted { spec } => self.start(spec, &mut out),
-            Event::RunResumed { spec, same_session, orphans, at, now, circuits } => {
+            Event::RunResumed { spec, same_session, orphans, at, now, circuits, answer } => {
+                self.user_answer.clone_from(answer);
                 self.learn(circuits, *now);
                 self.resume(spec.as_deref(), *same_session, *orphans, at.as_ref(), &mut out);
             }
@@ -280,7 +292,8 @@ impl Run {
                 self.checkpoint_failed(*session, why, work, &mut out);
             }
             Event::PromptFailed { session, why } => self.prompt_failed(*session, why, &mut out),
-            Event::WordsJudged { session, judged, tree } => {
+            Event::WordsJudged { session, judged, tree, trouble } => {
+                self.not_checked(trouble.as_deref(), &mut out);
                 self.words_judged(*session, judged, tree.as_deref(), &mut out);
             }
             Event::WorkSaved { work } => self.work_saved(work, &mut out),

@@ -29,6 +29,8 @@ mod resume;
 mod saving;
 #[path = "run_tests/stall.rs"]
 mod stall;
+#[path = "run_tests/stated.rs"]
+mod stated;
 #[path = "run_tests/trigger.rs"]
 mod trigger;
 #[path = "run_tests/waiting.rs"]

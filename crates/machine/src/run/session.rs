@@ -43,6 +43,7 @@ impl Run {
         self.told = false;
         self.lines = None;
         self.spoke = false;
+        self.status_asked = false;
         self.rounds = 0;
         self.full_until = None;
         self.held.clear();
@@ -116,7 +117,9 @@ impl Run {
         self.note_sizes();
         let prompt = match helps {
             Some(prompt) => prompt,
-            None if resumed => Prompt::GoOn,
+            None if resumed => {
+                self.user_answer.take().map_or(Prompt::GoOn, |answer| Prompt::Answered { answer })
+            }
             None => self.first_prompt(),
         };
         out.push(Effect::SendPrompt { session: n, prompt });
@@ -124,13 +127,14 @@ impl Run {
 
     fn first_prompt(&mut self) -> Prompt {
         let failed = std::mem::take(&mut self.gates.failed);
-        if self.view.checkpoint.is_none() && failed.is_empty() && self.view.handoffs == 0 {
+        let answered = self.user_answer.is_some();
+        if self.view.checkpoint.is_none() && failed.is_empty() && self.view.handoffs == 0 && !answered {
             return Prompt::Task;
         }
         let checkpoint = self.view.checkpoint.as_ref().map(|c| c.id.clone());
         let (restart, trim, part) = (self.view.handoffs, self.trim, self.part);
-        let missing = self.missing.take();
-        Prompt::Continuation { checkpoint, restart, trim, failed, part, missing }
+        let (missing, answer) = (self.missing.take(), self.user_answer.take());
+        Prompt::Continuation { checkpoint, restart, trim, failed, part, missing, answer }
     }
 
     pub(super) fn session_not_started(&mut self, n: u32, why: &str, out: &mut Vec<Effect>) {

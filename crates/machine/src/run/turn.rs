@@ -27,10 +27,7 @@ impl Run {
             self.note_failure(false, message);
         }
         if let TurnEnd::Finished { text } = end {
-            self.last_words.clone_from(text);
-            if !self.helper_works() {
-                self.view.keep_message(text);
-            }
+            self.take_words(text);
         }
         if let Some(then) = self.taking.as_mut() {
             match (end, &*then) {
@@ -67,6 +64,23 @@ impl Run {
             TurnEnd::Overflow { message } => self.overflowed(message, out),
             TurnEnd::Failed { failure, message, .. } => self.agent_failed(*failure, message, out),
         }
+    }
+
+    // The answer to the question for a status line belongs to the words before it.
+    fn take_words(&mut self, text: &str) {
+        if self.helper_works() {
+            self.last_words.clear();
+            self.last_words.push_str(text);
+            return;
+        }
+        if self.status_asked {
+            self.last_words.push_str("\n\n");
+        } else {
+            self.last_words.clear();
+        }
+        self.last_words.push_str(text);
+        self.view.keep_message(&self.last_words);
+        self.one_shot = self.view.session.as_ref().is_some_and(|session| !session.can.follow_up);
     }
 
     // The turn ended with completion before the request reached it: completed work is gated, not replaced (T3).

@@ -7,7 +7,7 @@ use crate::{Effect, GateResult, GateWhen, Limit, Outcome, Prompt, Verdict};
 
 /// What a report says came of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Status {
+pub(super) enum Status {
     Completed,
     Failed,
     NeedsInput,
@@ -89,7 +89,7 @@ impl Run {
         ))
     }
 
-    fn reported(&self) -> Option<Status> {
+    pub(super) fn reported(&self) -> Option<Status> {
         let wanted = self.view.spec.as_ref().is_some_and(|spec| spec.last_words.report);
         if wanted { status(&self.last_words) } else { None }
     }

@@ -64,7 +64,7 @@ impl World {
                 let judged = wild::judged(dice);
                 let name = format!("t{}", dice.roll(3));
                 let tree = dice.maybe(50, name).filter(|_| tree);
-                self.feed(Event::WordsJudged { session, judged, tree })
+                self.feed(Event::WordsJudged { session, judged, tree, trouble: None })
             }
             Effect::SaveWork { .. } => self.feed(Event::WorkSaved { work: wild::work(dice, false) }),
             Effect::EndSession { session, .. } if self.alive == Some(session) => {
@@ -144,7 +144,7 @@ impl World {
             return self.feed(Event::Agent { session, event });
         }
         if dice.chance(done) {
-            let event = AgentEvent::TurnEnded(TurnEnd::Finished { text: "done".to_owned() });
+            let event = AgentEvent::TurnEnded(TurnEnd::Finished { text: "STATUS: done".to_owned() });
             return self.feed(Event::Agent { session, event });
         }
         let event = match dice.roll(100) {

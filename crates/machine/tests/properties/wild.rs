@@ -51,6 +51,7 @@ pub(crate) fn spec(dice: &mut Dice, started_at: u64) -> RunSpec {
         },
         workdir: "/w".to_owned(),
         require_verified: dice.chance(20),
+        strict_claims: dice.chance(20),
         started_at,
         from: dice.maybe(10, checkpoint_ref("far")),
         role: None,
@@ -361,7 +362,12 @@ pub(crate) fn event(dice: &mut Dice, sessions: u32) -> Event {
             Event::BrakeAsked { session, request, tool, chars: u64::from(dice.roll(1_000_000)) }
         }
         15 => Event::TryAsked,
-        13 => Event::WordsJudged { session, judged: judged(dice), tree: dice.maybe(30, "t1".to_owned()) },
+        13 => Event::WordsJudged {
+            session,
+            judged: judged(dice),
+            tree: dice.maybe(30, "t1".to_owned()),
+            trouble: dice.maybe(10, "t".to_owned()),
+        },
         14 => Event::SecretsRedacted { count: dice.roll(3), kinds: vec!["jwt".to_owned()] },
         17 => Event::DaySpent(day(dice)),
         18 => priced(session, dice),

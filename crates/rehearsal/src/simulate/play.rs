@@ -147,7 +147,7 @@ impl Play<'_> {
                 });
             }
             Effect::JudgeWords { session, .. } => {
-                self.feed(Event::WordsJudged { session, judged: Vec::new(), tree: None });
+                self.feed(Event::WordsJudged { session, judged: Vec::new(), tree: None, trouble: None });
             }
             Effect::SaveWork { .. } => self.feed(Event::WorkSaved { work: WorkState::default() }),
             Effect::EndSession { session, .. } => self.end(session),

@@ -85,7 +85,7 @@ impl Play<'_> {
             session.busy = false;
             self.say(answer);
             self.read(answer);
-            self.agent(AgentEvent::TurnEnded(TurnEnd::Finished { text: String::new() }));
+            self.agent(AgentEvent::TurnEnded(TurnEnd::Finished { text: "STATUS: done".to_owned() }));
         } else {
             self.say(answer);
             self.use_tools(answer);

@@ -49,6 +49,9 @@ pub(crate) fn compose(
     let text = match prompt {
         Prompt::Task => prompts.fill("task", context! { task })?,
         Prompt::GoOn => prompts.fill("go_on", context! {})?,
+        Prompt::NotDone { left } => prompts.fill("not_done", context! { left })?,
+        Prompt::AskStatus => prompts.fill("ask_status", context! {})?,
+        Prompt::Answered { answer } => prompts.fill("answered", context! { answer })?,
         Prompt::GreenBefore { open } => prompts.fill("green_before", context! { open })?,
         Prompt::ClaimsWrong { round, of, claims } => {
             let said = |j: &segue_machine::claims::Judged| {
@@ -62,9 +65,10 @@ pub(crate) fn compose(
             prompts.fill("gates_failed", context! { round, of, failed })?
         }
         Prompt::Verify => verification(place, situation, window)?,
-        Prompt::Continuation { checkpoint, restart, trim, failed, part, missing } => {
+        Prompt::Continuation { checkpoint, restart, trim, failed, part, missing, answer } => {
             let room = Room::new(place, situation, window, *trim);
-            let ahead = Ahead { restart: *restart, failed, part: *part, missing: missing.as_deref() };
+            let (missing, answer) = (missing.as_deref(), answer.as_deref());
+            let ahead = Ahead { restart: *restart, failed, part: *part, missing, answer };
             let mut situation = situation.clone();
             let events = refresh_gates(place, &mut situation);
             let failed = still_failed(failed, &situation);
@@ -83,6 +87,9 @@ fn with_demand(text: String, situation: &Situation) -> String {
         Some(word) if !text.contains(word.as_str()) => {
             format!("{text}\n\nWhen everything is done, and only then, say {word}.")
         }
+        None if situation.asks_status => {
+            format!("{}\n\n{}", text.trim_end(), segue_machine::statement::DEMAND)
+        }
         _ => text,
     }
 }
@@ -100,6 +107,7 @@ struct Ahead<'a> {
     failed: &'a [GateResult],
     part: Option<TaskPart>,
     missing: Option<&'a str>,
+    answer: Option<&'a str>,
 }
 
 fn verification(
@@ -170,6 +178,11 @@ fn news(facts: String, ahead: &Ahead<'_>, moved: &[String]) -> String {
     if let Some(missing) = ahead.missing {
         text.push_str("\n\n## Not done yet, says a second opinion\n");
         text.push_str(missing);
+        text.push('\n');
+    }
+    if let Some(answer) = ahead.answer {
+        text.push_str("\n\n## The user's answer to what you asked for\n");
+        text.push_str(answer);
         text.push('\n');
     }
     text

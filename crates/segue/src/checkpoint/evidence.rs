@@ -19,6 +19,8 @@ pub(crate) struct Judgement {
     pub(crate) judged: Vec<Judged>,
     /// Results of gates that were out of date.
     pub(crate) gates: Vec<GateResult>,
+    /// Why the repository could not be asked.
+    pub(crate) trouble: Option<String>,
 }
 
 impl Judgement {
@@ -42,7 +44,11 @@ pub(crate) fn judge_words(
     }
     let gates = if claims.iter().any(wants_gate) { run_stale(place, situation) } else { Vec::new() };
     let evidence = evidence(place, situation, &claims, facts);
-    Judgement { judged: judge(claims, &evidence), gates }
+    let trouble = (place.repo.is_some() && !evidence.git).then(|| {
+        let known = facts.and_then(|facts| facts.trouble.clone());
+        known.unwrap_or_else(|| "git does not list the files of the work tree".to_owned())
+    });
+    Judgement { judged: judge(claims, &evidence), gates, trouble }
 }
 
 /// Gates that took no longer than this last time run again before a session is told of them, so many in all.

@@ -9,7 +9,7 @@ use segue_machine::checkpoint::cut_list;
 use segue_machine::ledger::{Ledger, Memory};
 use segue_machine::policy::Policy;
 use segue_machine::{
-    GateResult, GateSpec, GitSpec, ListItem, Message, Millis, Note, RoleSpec, ToolDone, View,
+    GateResult, GateSpec, GitSpec, LastWords, ListItem, Message, Millis, Note, RoleSpec, ToolDone, View,
 };
 use segue_redact::Redactor;
 
@@ -93,6 +93,8 @@ pub(crate) struct Situation {
     pub(crate) source: Option<String>,
     /// The word that ends a loop.
     pub(crate) word: Option<String>,
+    /// Every prompt ends with the demand for a status line: neither a report nor a completion word is asked for.
+    pub(crate) asks_status: bool,
 }
 
 impl Situation {
@@ -135,6 +137,7 @@ impl Situation {
             head: view.head.clone(),
             source: spec.task.source.clone(),
             word: spec.last_words.word.clone(),
+            asks_status: spec.last_words == LastWords::default(),
         })
     }
 

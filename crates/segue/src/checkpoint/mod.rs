@@ -22,7 +22,7 @@ mod tool_calls;
 pub(crate) use catalog::{Found, NotFound, choose, list};
 pub(crate) use compose::{Composed, compose};
 pub(crate) use document::{ClaimEntry, Document, Files, schema};
-pub(crate) use evidence::judge_words;
+pub(crate) use evidence::{Judgement, judge_words};
 pub(crate) use facts::{Situation, Workplace};
 pub(crate) use handoff_file::write_handoff_file;
 pub(crate) use inside::OutsideError;

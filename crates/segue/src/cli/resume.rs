@@ -83,9 +83,10 @@ pub(super) fn resume_with(
     let back = back.map(|document| way_back::prepare(document, &place, machine.view(), last)).transpose()?;
     journal.append(&row.id, &[], Some("running".into()))?;
     let book = Book::new(journal, &row.id, last);
-    let (spec, same_session) = (changed.map(Box::new), args.same_session);
+    let (spec, answer) = (changed.map(Box::new), args.answer.clone());
+    let same_session = args.same_session || (answer.is_some() && back.is_none());
     let (now, circuits) = (args.now, known_circuits(&settings));
-    let first = Event::RunResumed { orphans, spec, same_session, at: back, now, circuits };
+    let first = Event::RunResumed { orphans, spec, same_session, at: back, now, circuits, answer };
     let day = DayBook::open(&row.id, &workdir, &settings, &past, clock::now());
     refuse_unkept(&settings, day.as_ref())?;
     let day = day.map(|day| day.knows(machine.view()));

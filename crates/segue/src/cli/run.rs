@@ -253,6 +253,7 @@ fn spec(settings: &Settings, task: Task, repo: Option<&Repo>, workdir: &Path) ->
         },
         workdir: workdir.display().to_string(),
         require_verified: settings.require_verified,
+        strict_claims: settings.strict_claims,
         started_at: clock::now(),
         from: None,
         role: settings.role.clone(),

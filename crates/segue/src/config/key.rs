@@ -65,6 +65,11 @@ pub(crate) const KEYS: &[Key] = &[
     key("policy", Kind::Choice(&preset::NAMES), "the preset that the other values start from"),
     key("require_verified", Kind::Bool, "a claim without a gate is not enough"),
     key(
+        "claims",
+        Kind::Choice(&["shown", "strict"]),
+        "what a false claim in the last message does when the gates pass: it is shown, or (strict) the run fails",
+    ),
+    key(
         "context_threshold",
         Kind::Percent,
         "moves the stage that replaces the session, in percent of the ceiling; 100 switches replacing off",

@@ -49,6 +49,7 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Settings, ConfigErrors> {
         named_gates,
         git: git(layers),
         require_verified: yes(layers.get("require_verified")),
+        strict_claims: name_of(layers.get("claims")) == "strict",
         checkpoint: CheckpointSettings {
             forms: forms(layers),
             retention: retention(layers),

@@ -4,7 +4,7 @@ use segue_agents::Act;
 use segue_machine::{Asked, Depth, Effect, Event, GateWhen, NextStep, Notice, Prompt};
 
 use super::{Driver, Input};
-use crate::checkpoint::{self, Composed, Request, Situation};
+use crate::checkpoint::{self, Composed, Judgement, Request, Situation};
 use crate::clock;
 use crate::gates::{self, GateRoom};
 use crate::learned;
@@ -152,7 +152,8 @@ impl Driver {
                 let _ = sender.blocking_send(Input::Event(event));
             }
             let tree = place.repo.as_ref().filter(|_| tree).and_then(|repo| repo.tree().ok());
-            let event = Event::WordsJudged { session, judged: judgement.judged, tree };
+            let Judgement { judged, trouble, .. } = judgement;
+            let event = Event::WordsJudged { session, judged, tree, trouble };
             let _ = sender.blocking_send(Input::Event(event));
         });
     }

@@ -52,6 +52,8 @@ pub(super) struct Scenario {
     pub(super) trees_seen: VecDeque<&'static str>,
     /// What is found about the claims of each checkpoint and of the last words, in order.
     pub(super) claims: VecDeque<Vec<Judged>>,
+    /// Why the last words cannot be held against git.
+    pub(super) trouble: Option<String>,
     seq: u64,
     calls: u64,
     tokens: u64,
@@ -127,6 +129,7 @@ impl Scenario {
             trees: VecDeque::new(),
             trees_seen: VecDeque::new(),
             claims: VecDeque::new(),
+            trouble: None,
             seq: 0,
             calls: 0,
             tokens: 0,
@@ -278,7 +281,9 @@ impl Scenario {
     }
 
     pub(super) fn finishes(&mut self) -> &mut Self {
-        self.says(AgentEvent::TurnEnded(TurnEnd::Finished { text: "done".to_owned() }))
+        self.says(AgentEvent::TurnEnded(TurnEnd::Finished {
+            text: "All is well.\n\nSTATUS: done".to_owned(),
+        }))
     }
 
     pub(super) fn overflows(&mut self) -> &mut Self {
@@ -323,6 +328,15 @@ impl Scenario {
         self.resumed(None, false, None, true)
     }
 
+    /// Somebody resumes the run with an answer to what the agent asked for.
+    pub(super) fn answered(&mut self, answer: &str) -> &mut Self {
+        let (circuits, answer) = (Vec::new(), Some(answer.to_owned()));
+        let (spec, at) = (None, None);
+        let event =
+            Event::RunResumed { orphans: 0, spec, same_session: true, at, now: false, circuits, answer };
+        self.feed(event)
+    }
+
     fn resumed(
         &mut self,
         spec: Option<RunSpec>,
@@ -331,7 +345,8 @@ impl Scenario {
         now: bool,
     ) -> &mut Self {
         let spec = spec.map(Box::new);
-        self.feed(Event::RunResumed { orphans: 1, spec, same_session, at, now, circuits: Vec::new() })
+        let (circuits, answer) = (Vec::new(), None);
+        self.feed(Event::RunResumed { orphans: 1, spec, same_session, at, now, circuits, answer })
     }
 
     fn killed(&mut self) {
@@ -424,7 +439,8 @@ impl Scenario {
             Effect::JudgeWords { session, .. } => {
                 let judged = self.claims.pop_front().unwrap_or_default();
                 let tree = self.trees_seen.pop_front().map(str::to_owned);
-                self.take_in(Event::WordsJudged { session, judged, tree });
+                let trouble = self.trouble.clone();
+                self.take_in(Event::WordsJudged { session, judged, tree, trouble });
             }
             Effect::SaveWork { .. } => self.take_in(Event::WorkSaved { work: WorkState::default() }),
             Effect::EndSession { session, .. } => {

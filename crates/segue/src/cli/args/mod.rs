@@ -39,7 +39,7 @@ pub(super) enum Command {
     /// Work on a prompt until its gates are green and the agent says that it is done, round after round
     Loop(Box<Loop>),
     /// Take up a run or a plan that was stopped or whose process died
-    Resume(Resume),
+    Resume(Box<Resume>),
     /// Where the latest run stands, and how full its window is
     Status {
         /// A run, by id or the beginning of it
