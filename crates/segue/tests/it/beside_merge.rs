@@ -10,7 +10,7 @@ use crate::support::{Done, World};
 
 /// An agent that does nothing about a merge but say that it is done.
 fn idle() -> Script {
-    let say = "I brought it together.".to_owned();
+    let say = "I brought it together.\n\nSTATUS: done".to_owned();
     Script { replies: vec![Reply { when: "# Bring phase".to_owned(), say }], step_ms: 50, ..roomy() }
 }
 
