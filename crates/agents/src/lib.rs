@@ -61,6 +61,8 @@ pub struct Io {
     pub events: Vec<AgentEvent>,
     /// Nothing more will be written.
     pub close: bool,
+    /// What the agent's own hook is to add to the next tool's result.
+    pub hook_context: Option<String>,
 }
 
 /// What is added to an agent's command and environment.

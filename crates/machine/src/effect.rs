@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::claims::Judged;
 use crate::{
     AgentFailure, Asked, CheckpointBy, Circuit, EndReason, GateResult, GateWhen, HandoffKind, Limit, Millis,
-    Outcome, SessionReason,
+    Outcome, SessionReason, WordsSource,
 };
 
 /// One thing for the driver to do.
@@ -44,6 +44,15 @@ pub enum Effect {
     AskCheckpoint {
         /// The session's number in the run.
         session: u32,
+        /// What for.
+        asked: Asked,
+    },
+    /// Ask the agent for a checkpoint beside its work, which goes on undisturbed.
+    AskSide {
+        /// The session's number in the run.
+        session: u32,
+        /// The question's id, unique in the run.
+        id: String,
         /// What for.
         asked: Asked,
     },
@@ -86,6 +95,9 @@ pub enum Effect {
         /// What is to follow.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<NextStep>,
+        /// Where the answer comes from.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        source: Option<WordsSource>,
     },
     /// Hold the agent's last words against the repository and the gates.
     JudgeWords {
@@ -200,6 +212,8 @@ pub enum Timer {
     End,
     /// The end of a wait.
     Wait,
+    /// The answer to a side question.
+    Side,
 }
 
 /// How much a checkpoint holds.
@@ -215,6 +229,15 @@ pub enum Depth {
 }
 
 impl Depth {
+    /// The next smaller form; `None` when there is none.
+    pub fn smaller(self) -> Option<Self> {
+        match self {
+            Self::Full => Some(Self::Brief),
+            Self::Brief => Some(Self::Emergency),
+            Self::Emergency => None,
+        }
+    }
+
     /// Tokens of room that asking for it takes.
     pub fn room(self) -> u64 {
         match self {
@@ -330,6 +353,9 @@ pub enum Notice {
         depth: Depth,
         /// When segue writes it itself; `None` while a tool runs.
         deadline: Option<Millis>,
+        /// By a side question, which does not interrupt the work.
+        #[serde(default)]
+        side: bool,
     },
     /// What comes after this session.
     HandoffDecided {

@@ -123,6 +123,9 @@ pub enum Event {
         /// What it claims, each with what was found about it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         judged: Vec<Judged>,
+        /// Where its words come from; `None` in runs from before this was recorded.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        source: Option<WordsSource>,
     },
     /// A checkpoint could not be written. The one before it still stands, and the agent's answer is not lost.
     CheckpointFailed {
@@ -239,6 +242,35 @@ pub enum CheckpointBy {
     Agent,
     /// segue, from its own facts.
     Segue,
+}
+
+/// How the words of a checkpoint were obtained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckpointHow {
+    /// The agent answered a side question; its work was not interrupted.
+    Side,
+    /// The agent was asked inside the conversation and stopped its work for the answer.
+    InBand,
+    /// The conversation was asked after its process had ended.
+    PostMortem,
+    /// The agent wrote the checkpoint without being asked.
+    Volunteered,
+    /// segue wrote the checkpoint from its own facts.
+    Segue,
+}
+
+/// Where the words of a checkpoint come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WordsSource {
+    /// How they were obtained.
+    pub how: CheckpointHow,
+    /// The last model call of the session that they can know of, counted from 1; null when segue wrote them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_call: Option<u32>,
+    /// How old they were when the checkpoint was taken, in milliseconds; null when segue wrote them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age_ms: Option<u64>,
 }
 
 /// How many claims of a checkpoint were found true, false, or neither.

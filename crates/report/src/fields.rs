@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use segue_machine::forecast::Basis;
 use segue_machine::{
     AgentFailure, CheckpointBy, Claims, Considered, Depth, EndReason, GateWhen, HandoffKind, Limit, ListItem,
-    Outlook, SessionReason, Source, Verdict,
+    Outlook, SessionReason, Source, Verdict, WordsSource,
 };
 use serde::{Deserialize, Serialize};
 
@@ -182,6 +182,9 @@ pub struct CheckpointRequested {
     pub depth: Depth,
     /// When segue writes it itself; null while a tool runs.
     pub deadline: Option<Time>,
+    /// By a side question, which does not interrupt the work.
+    #[serde(default)]
+    pub side: bool,
 }
 
 /// A checkpoint is on disk and the work is saved.
@@ -205,6 +208,9 @@ pub struct CheckpointTaken {
     pub claims: Claims,
     /// How long it took.
     pub ms: u64,
+    /// Where its words come from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<WordsSource>,
 }
 
 /// A checkpoint could not be written; the one before it still stands.

@@ -41,6 +41,7 @@ fn story() -> Vec<Event> {
         work: work("t1"),
         ms: 9,
         judged: Vec::new(),
+        source: None,
     };
     vec![
         Event::RunStarted { spec: Box::new(sample::spec("seamless", "Fix it")) },

@@ -162,6 +162,7 @@ fn beginnings(text: &str) -> Vec<Outer> {
             session: "s1".into(),
             depth: Depth::Full,
             deadline: Some(Time(START)),
+            side: true,
         }),
         Outer::CheckpointTaken(CheckpointTaken {
             checkpoint: t(),
@@ -173,6 +174,7 @@ fn beginnings(text: &str) -> Vec<Outer> {
             path: t(),
             claims: Claims { confirmed: 5, contradicted: 1, unknown: 2 },
             ms: 12,
+            source: None,
         }),
         Outer::CheckpointFailed(CheckpointFailed {
             checkpoint: t(),

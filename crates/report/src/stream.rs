@@ -89,7 +89,7 @@ impl OuterStream {
                 output: gate.output.clone(),
                 timed_out: gate.timed_out,
             })),
-            Event::CheckpointTaken { checkpoint, session, by, depth, path, claims, ms, .. } => {
+            Event::CheckpointTaken { checkpoint, session, by, depth, path, claims, ms, source, .. } => {
                 let seen = self.seen.entry(*session).or_default();
                 Some(Outer::CheckpointTaken(CheckpointTaken {
                     checkpoint: checkpoint.clone(),
@@ -101,6 +101,7 @@ impl OuterStream {
                     path: path.clone(),
                     claims: *claims,
                     ms: *ms,
+                    source: *source,
                 }))
             }
             Event::CheckpointFailed { checkpoint, session, by, depth, why, .. } => {
@@ -209,11 +210,12 @@ impl OuterStream {
                 };
                 Outer::HandoffDecided(self.handoff_in_words(*from, decided, view))
             }
-            Notice::CheckpointRequested { session, depth, deadline } => {
+            Notice::CheckpointRequested { session, depth, deadline, side } => {
                 Outer::CheckpointRequested(CheckpointRequested {
                     session: name(*session),
                     depth: *depth,
                     deadline: deadline.map(Time),
+                    side: *side,
                 })
             }
             Notice::SessionEnded {

@@ -32,6 +32,9 @@ pub struct Options {
     pub archive: Option<String>,
 }
 
+/// Longer than segue holds a hook back: the agent is asked for a checkpoint meanwhile.
+const HOOK_SECONDS: u32 = 330;
+
 impl Options {
     /// The flags that belong to these options.
     pub(super) fn extras(&self) -> Extras {
@@ -64,7 +67,7 @@ impl Options {
         let mut hooks = serde_json::Map::new();
         for (event, command) in [("PostToolUse", &self.brake), ("PreCompact", &self.archive)] {
             if let Some(command) = command {
-                let hook = json!({ "type": "command", "command": command, "timeout": 10 });
+                let hook = json!({ "type": "command", "command": command, "timeout": HOOK_SECONDS });
                 hooks.insert(event.to_owned(), json!([{ "matcher": "*", "hooks": [hook] }]));
             }
         }

@@ -43,8 +43,6 @@ pub struct Claude {
     sent: VecDeque<Sent>,
     /// A request for a checkpoint that waits for a good moment.
     held: Option<String>,
-    /// Something to be told with the next tool's result.
-    note: Option<String>,
     call: Option<Call>,
     last_fill: Option<u64>,
     /// When a limit that turned a request down is over.
@@ -83,7 +81,6 @@ impl Claude {
             ready: false,
             sent: VecDeque::new(),
             held: None,
-            note: None,
             call: None,
             last_fill: None,
             rejected_until: None,
@@ -126,14 +123,6 @@ impl Claude {
         if let Some(text) = self.held.take_if(|_| !busy) {
             self.sent.push_back(Sent::Ask);
             self.message(&text, "now", io);
-        }
-    }
-
-    /// Sends a note while a tool runs: it arrives with the tool's result. At any other time it could become a turn of
-    /// its own.
-    fn send_note(&mut self, io: &mut Io) {
-        if let Some(text) = self.note.take_if(|_| !self.tools.is_empty()) {
-            self.message(&text, "next", io);
         }
     }
 
@@ -201,7 +190,7 @@ impl Claude {
                 follow_up: true,
                 usage: true,
                 brake: self.options.brake.is_some(),
-                tell: true,
+                tell: self.options.brake.is_some(),
                 side: true,
             },
         });
@@ -286,10 +275,8 @@ impl Adapter for Claude {
                 self.held = Some(text);
                 self.send_held(io);
             }
-            Act::Tell(text) => {
-                self.note = Some(text);
-                self.send_note(io);
-            }
+            // As a message it would be answered, by models that then stop their work.
+            Act::Tell(text) => io.hook_context = Some(text),
             Act::SideQuestion { id, text } => {
                 let question = json!({ "subtype": "side_question", "question": text });
                 let request = self.control(&question, io);

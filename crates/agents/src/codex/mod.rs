@@ -177,7 +177,7 @@ impl Codex {
                 follow_up: true,
                 usage: true,
                 brake: false,
-                tell: true,
+                tell: false,
                 side: false,
             },
         });
@@ -310,13 +310,8 @@ impl Adapter for Codex {
         match act {
             Act::Prompt(text) => self.start_turn(Work::Turn, &text, io),
             Act::Ask(text) => self.ask(text, io),
-            Act::Tell(text) => {
-                if let Some(turn) = &self.turn {
-                    let input = json!([{ "type": "text", "text": text }]);
-                    let params = json!({ "threadId": self.thread, "expectedTurnId": turn, "input": input });
-                    self.call(Call::Other, "turn/steer", &params, io);
-                }
-            }
+            // It would be a message of the user's, which models answer.
+            Act::Tell(_) => {}
             Act::Permission { request, allow } => {
                 if let Some(id) = self.approvals.remove(&request) {
                     let decision = if allow { "accept" } else { "decline" };

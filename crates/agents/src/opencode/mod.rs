@@ -208,7 +208,7 @@ impl OpenCode {
                 follow_up: true,
                 usage: true,
                 brake: false,
-                tell: true,
+                tell: false,
                 side: false,
             },
         });
@@ -272,7 +272,8 @@ impl Adapter for OpenCode {
         match act {
             Act::Prompt(text) => self.prompt(&text, io),
             Act::Ask(text) => self.ask(&text, io),
-            Act::Tell(text) => self.post_prompt(Call::Other, &text, true, io),
+            // It would be a message of the user's, which models answer.
+            Act::Tell(_) => {}
             Act::Permission { request, allow } => self.permit(&request, allow, io),
             Act::SideQuestion { id, .. } => crate::no_side_question(id, io),
             Act::Braked => {}

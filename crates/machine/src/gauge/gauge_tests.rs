@@ -147,7 +147,7 @@ fn what_was_told_before_a_reading_and_came_after_its_call_is_still_to_come() {
     assert_eq!(gauge.tokens(), Some(11_000));
     assert_eq!(gauge.projected(), Some(11_000 + gauge.ratio().tokens(20_000)));
     let mut learned = before;
-    learned.learn(4_000, 1_000);
+    learned.learn(4_000, 4_000, 1_000);
     assert_eq!(gauge.ratio(), learned, "only what the call holds teaches");
 }
 

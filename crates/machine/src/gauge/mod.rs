@@ -110,7 +110,8 @@ impl Gauge {
         };
         let fell = self.last.is_some_and(|last| fill < last / 10 * 6);
         if let Some(grown) = self.last.and_then(|last| fill.checked_sub(last)) {
-            self.ratio.learn(self.pending_chars.saturating_sub(reading.chars_after), grown);
+            let alike = u64::try_from(self.pending_squares.isqrt()).unwrap_or(u64::MAX);
+            self.ratio.learn(self.pending_chars.saturating_sub(reading.chars_after), alike, grown);
         }
         self.last = Some(fill);
         self.blind = false;
@@ -165,8 +166,8 @@ impl Gauge {
         }
     }
 
-    /// Tokens that the next call can carry at most, with texts that the gauge does not know of, in characters. Text has
-    /// hardly ever less than 1.5 characters a token, and several texts are never all so dense.
+    /// Tokens that the next call can carry at most, with texts that the gauge does not know of, in characters. One text may
+    /// be denser than those of the session so far; several are never all so dense.
     pub fn at_most(&self, more: impl Iterator<Item = u64>) -> Option<u64> {
         let (mut chars, mut squares) = (self.pending_chars, self.pending_squares);
         for text in more {
@@ -174,7 +175,7 @@ impl Gauge {
             squares = squares.saturating_add(square(text));
         }
         let alike = u64::try_from(squares.isqrt()).unwrap_or(u64::MAX);
-        let denser = (alike / 3 * 2).saturating_sub(self.ratio.tokens(alike));
+        let denser = self.ratio.spread(alike);
         let known = self.projected()?.max(self.last.unwrap_or(0).saturating_add(self.ratio.tokens(chars)));
         Some(known.saturating_add(denser))
     }

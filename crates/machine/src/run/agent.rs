@@ -76,8 +76,8 @@ impl Run {
                 }
                 self.answered(None, out);
             }
-            // Nobody has asked yet.
-            AgentEvent::SideAnswered { .. } | AgentEvent::SideFailed { .. } => {}
+            AgentEvent::SideAnswered { id, text } => self.side_answered(id, text, out),
+            AgentEvent::SideFailed { id, why } => self.side_failed(id, why, out),
             AgentEvent::TurnEnded(end) => self.turn_ended(end, out),
             AgentEvent::Retrying { .. } => self.retrying(out),
             AgentEvent::Unrecognised { .. } => {
@@ -167,6 +167,7 @@ impl Run {
 
     fn tool_ended(&mut self, tool: &str, title: &str, ok: bool, chars: u64, out: &mut Vec<Effect>) {
         self.held.remove(tool);
+        self.tools_ended += 1;
         self.model_was_given();
         self.checkpoint_is_current = false;
         self.work_is_saved = false;

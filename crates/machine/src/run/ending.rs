@@ -49,6 +49,7 @@ impl Run {
         self.view.phase = Phase::Finished;
         self.view.finished_at = Some(self.now);
         self.ask = None;
+        self.side = None;
         self.taking = None;
         self.ending = None;
         let promises = self.view.spec.as_ref().is_some_and(|s| s.policy.handoff_file);
@@ -81,6 +82,10 @@ impl Run {
             .because_of(Limit::Deadline)
             .advise("`segue resume --deadline …` goes on with more time");
         self.wind_down(outcome, false, out);
+        let leaves = self.leaves_by_side() && self.taking.is_none() && self.ending.is_none();
+        if let Some(question) = self.side.take_if(|_| leaves) {
+            return self.take(question.asked, None, question.then, out);
+        }
         self.ask_timed_out(out);
     }
 
@@ -91,7 +96,7 @@ impl Run {
     /// Ends the run with a checkpoint.
     pub(super) fn finish_with_checkpoint(&mut self, why: &str, outcome: Outcome, out: &mut Vec<Effect>) {
         let asked = Asked { depth: Depth::Full, stage: None, reason: why.to_owned() };
-        if self.is_winding_down() || self.taking.is_some() || self.ask.is_some() {
+        if self.is_winding_down() || self.taking.is_some() || self.ask.is_some() || self.leaves_by_side() {
             return self.wind_down(outcome, false, out);
         }
         self.take(asked, None, Then::Finish(outcome, EndReason::Stopped), out);
@@ -103,6 +108,7 @@ impl Run {
             || self.view.phase == Phase::Saving
             || self.taking.as_ref().is_some_and(finishes)
             || self.ask.as_ref().is_some_and(|a| finishes(&a.then))
+            || self.side.as_ref().is_some_and(|s| finishes(&s.then))
     }
 
     // Whatever is under way is finished first and then leads to the end instead of to the next session.
@@ -127,6 +133,10 @@ impl Run {
         }
         if let Some(pending) = self.ask.as_mut() {
             pending.then = then;
+            return;
+        }
+        if ask && self.side.is_some() {
+            self.lead_side_to(then);
             return;
         }
         let asked = Asked { depth: Depth::Full, stage: None, reason: outcome.reason.clone() };

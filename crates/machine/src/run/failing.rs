@@ -8,7 +8,7 @@ use super::{After, EndReason, HandoffKind, Run, Then};
 use crate::circuit::Blow;
 use crate::{
     AgentFailure, Asked, Circuit, Depth, Effect, Limit, NextKind, Notice, Outcome, Retry, SessionReason,
-    Timer, TurnEnd, Verdict,
+    TurnEnd, Verdict,
 };
 
 impl Run {
@@ -72,11 +72,8 @@ impl Run {
             return self.turn_failed(EndReason::Failed, message, out);
         }
         let asked = Asked { depth: Depth::Emergency, stage: None, reason: message.to_owned() };
-        if let Some(pending) = self.ask.take() {
-            out.push(Effect::ClearTimer { timer: Timer::Ask });
-            if let Then::Finish(..) = pending.then {
-                return self.take(pending.asked, None, pending.then, out);
-            }
+        if let Some((asked, then @ Then::Finish(..))) = self.withdraw_request(out) {
+            return self.take(asked, None, then, out);
         }
         if let Way::Stop(outcome) = self.way() {
             self.tell_limit(&outcome, out);

@@ -169,7 +169,7 @@ impl Run {
         if let Some(outcome) = self.stuck(out) {
             return self.save(outcome, out);
         }
-        if self.can_follow_up() && !self.must_replace() {
+        if self.can_follow_up() && !self.must_replace_at_turn_end() {
             let names: Vec<&str> = failed.iter().map(|g| g.gate.as_str()).collect();
             let round = self.gates.counted.max(1);
             let reason = format!("gates failed in round {round} of {of}: {}", names.join(", "));
@@ -182,7 +182,7 @@ impl Run {
         if self.view.session.is_none() {
             return self.take(asked, None, Then::Start(SessionReason::Restart), out);
         }
-        let counts = self.must_replace();
+        let counts = self.must_replace_at_turn_end();
         let reason = if counts { self.fill_words() } else { "gates failed".to_owned() };
         let replace = Replace { kind: HandoffKind::Restart, reason, end: EndReason::Replaced, counts };
         self.begin(asked, Then::Replace(replace), out);

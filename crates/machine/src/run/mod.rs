@@ -23,6 +23,7 @@ mod progress;
 mod prose;
 mod resume;
 mod session;
+mod side;
 mod spending;
 mod stages;
 mod stall;
@@ -61,6 +62,18 @@ pub struct Run {
     gates: Gates,
     /// The agent was asked for a checkpoint and has not answered.
     ask: Option<Pending>,
+    /// The agent was asked beside its work and has not answered.
+    side: Option<side::SideQuestion>,
+    /// Side questions that were put in this run.
+    sides: u32,
+    /// The agent was asked ahead of time in this session.
+    asked_early: bool,
+    /// The agent's newest account of its work in this session.
+    words: Option<side::Words>,
+    /// Tools that ended in this session.
+    tools_ended: u64,
+    /// Hooks that asked whether the agent may go on and wait for an answer.
+    hooks: Vec<String>,
     /// A checkpoint is being written.
     taking: Option<Then>,
     /// The session is being ended, or will be when its tool has ended.
@@ -184,6 +197,8 @@ struct Gates {
 struct Pending {
     asked: Asked,
     then: Then,
+    /// It was put to the agent; else its turn is being stopped for it.
+    sent: bool,
     /// The tool that was running, if any, has ended.
     tool_over: bool,
     /// The agent has stopped its work: what it does from here on is its answer.
@@ -368,6 +383,7 @@ impl Run {
             Timer::Idle => self.look_for_stall(quiet_ms, activity, out),
             Timer::End => self.end_timed_out(out),
             Timer::Wait => self.wait_over(out),
+            Timer::Side => self.side_timed_out(out),
         }
     }
 

@@ -26,6 +26,7 @@ impl Run {
             return;
         }
         self.view.messages += 1;
+        self.keep_volunteered(text);
         self.prose_chars += text.chars().count();
         self.view.prose.push_back(Message { n: self.view.messages, session, text: text.to_owned() });
         while self.prose_chars > View::PROSE_KEPT {

@@ -86,6 +86,9 @@ impl Run {
         let was_ending =
             was_saving || self.ending.as_ref().is_some_and(|e| matches!(e.after, After::Finish(_)));
         self.ask = None;
+        self.side = None;
+        self.words = None;
+        self.hooks.clear();
         self.taking = None;
         self.judging = None;
         self.gates.last_look = None;

@@ -27,6 +27,8 @@ mod next;
 mod resume;
 #[path = "run_tests/saving.rs"]
 mod saving;
+#[path = "run_tests/side.rs"]
+mod side;
 #[path = "run_tests/stall.rs"]
 mod stall;
 #[path = "run_tests/stated.rs"]

@@ -41,6 +41,9 @@ impl Run {
         self.warned.clear();
         self.completed = false;
         self.told = false;
+        self.asked_early = false;
+        self.words = None;
+        self.tools_ended = 0;
         self.lines = None;
         self.spoke = false;
         self.status_asked = false;
@@ -220,7 +223,9 @@ impl Run {
         }
         self.view.grown = session.forecast.counted().clone();
         self.growth.merge(&self.view.grown);
-        for timer in [Timer::Ask, Timer::Idle, Timer::End] {
+        self.side = None;
+        self.release_hooks(true, out);
+        for timer in [Timer::Ask, Timer::Side, Timer::Idle, Timer::End] {
             out.push(Effect::ClearTimer { timer });
         }
         out.push(Effect::Announce(Notice::SessionEnded {

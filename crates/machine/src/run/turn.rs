@@ -28,6 +28,7 @@ impl Run {
         }
         if let TurnEnd::Finished { text } = end {
             self.take_words(text);
+            self.keep_volunteered(text);
         }
         if let Some(then) = self.taking.as_mut() {
             match (end, &*then) {
@@ -53,6 +54,8 @@ impl Run {
         }
         match end {
             TurnEnd::Finished { .. } => self.completed(out),
+            TurnEnd::Cancelled if self.leaves_by_side() => {}
+            TurnEnd::Cancelled if self.ask.as_ref().is_some_and(|ask| !ask.sent) => self.ask_the_stopped(out),
             TurnEnd::Cancelled if self.ask.is_some() => {
                 self.ask.iter_mut().for_each(|ask| ask.answering = true);
                 self.start_ask_timer(out);
@@ -86,11 +89,18 @@ impl Run {
     // The turn ended with completion before the request reached it: completed work is gated, not replaced (T3).
     fn completed(&mut self, out: &mut Vec<Effect>) {
         self.set_doing(Doing::Idle);
+        if matches!(self.side.as_ref().map(|s| &s.then), Some(Then::Finish(..))) {
+            return;
+        }
+        self.keep_side_as_early();
         if let Some(pending) = self.ask.take() {
             out.push(Effect::ClearTimer { timer: Timer::Ask });
             if let Then::Finish(..) = pending.then {
                 return self.take(pending.asked, None, pending.then, out);
             }
+        }
+        if self.volunteered_at_the_line() {
+            return self.hand_over_here(out);
         }
         self.gate(out);
     }
@@ -134,11 +144,8 @@ impl Run {
         let counts = end == EndReason::Overflow;
         let mut then = Then::Replace(Replace { kind, reason: why.to_owned(), end, counts });
         let mut asked = Asked { depth: Depth::Emergency, stage: None, reason: why.to_owned() };
-        if let Some(pending) = self.ask.take() {
-            out.push(Effect::ClearTimer { timer: Timer::Ask });
-            if let Then::Finish(..) = pending.then {
-                (asked, then) = (pending.asked, pending.then);
-            }
+        if let Some((for_what, finish @ Then::Finish(..))) = self.withdraw_request(out) {
+            (asked, then) = (for_what, finish);
         }
         let passive = self
             .view
@@ -160,9 +167,7 @@ impl Run {
         end: EndReason,
         out: &mut Vec<Effect>,
     ) {
-        if self.ask.take().is_some() {
-            out.push(Effect::ClearTimer { timer: Timer::Ask });
-        }
+        self.withdraw_request(out);
         let asked = Asked { depth: Depth::Emergency, stage: None, reason: why.to_owned() };
         self.take(asked, None, Then::Finish(outcome, end), out);
     }
@@ -170,6 +175,7 @@ impl Run {
     /// Ends the run as soon as the session is gone.
     pub(super) fn finish_at_once(&mut self, outcome: Outcome, out: &mut Vec<Effect>) {
         self.ask = None;
+        self.side = None;
         self.taking = None;
         if self.view.session.is_none() {
             return self.finish_now(outcome, out);

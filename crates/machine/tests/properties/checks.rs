@@ -82,6 +82,7 @@ impl World {
             }
             Effect::SendPrompt { session, .. }
             | Effect::AskCheckpoint { session, .. }
+            | Effect::AskSide { session, .. }
             | Effect::TellAgent { session, .. }
             | Effect::AnswerPermission { session, .. }
             | Effect::EndSession { session, .. } => {
@@ -153,6 +154,7 @@ impl World {
             Effect::RunGates { .. }
             | Effect::SendPrompt { .. }
             | Effect::AskCheckpoint { .. }
+            | Effect::AskSide { .. }
             | Effect::TakeCheckpoint { .. }
             | Effect::JudgeWords { .. }
             | Effect::SaveWork { .. }

@@ -21,6 +21,10 @@ impl World {
                 let event = AgentEvent::Answered { text: "<checkpoint>x</checkpoint>".to_owned() };
                 self.feed(Event::Agent { session, event })
             }
+            Job::Effect(Effect::AskSide { session, id, .. }) => {
+                let event = AgentEvent::SideAnswered { id, text: wild::BLOCK.to_owned() };
+                self.feed(Event::Agent { session, event })
+            }
             job @ (Job::Effect(_) | Job::Agent(..)) => self.carry_out(job, dice),
         }
     }
@@ -52,6 +56,10 @@ impl World {
                 self.feed(Event::PromptSent { session, chars: u64::from(dice.roll(5_000)) })
             }
             Effect::AskCheckpoint { session, .. } => self.asked(session, dice),
+            Effect::AskSide { session, id, .. } => {
+                self.jobs.extend(wild::side_answer(id, dice).map(|event| Job::Agent(session, event)));
+                Ok(())
+            }
             Effect::TakeCheckpoint { session, asked, by, .. } => {
                 let work = wild::work(
                     dice,

@@ -2,7 +2,7 @@
 
 use segue_machine::{Effect, Notice};
 
-pub(crate) const EFFECTS: [&str; 17] = [
+pub(crate) const EFFECTS: [&str; 18] = [
     "effect RunGates",
     "effect StartSession",
     "effect SendPrompt",
@@ -20,6 +20,7 @@ pub(crate) const EFFECTS: [&str; 17] = [
     "effect Announce",
     "effect Finish",
     "effect KeepCircuit",
+    "effect AskSide",
 ];
 
 pub(crate) const NOTICES: [&str; 8] = [
@@ -53,12 +54,14 @@ pub(crate) fn of(effect: &Effect) -> Vec<String> {
         announce,
         finish,
         circuit,
+        side,
     ] = EFFECTS.map(str::to_owned);
     match effect {
         Effect::RunGates { .. } => vec![gates],
         Effect::StartSession { reason, .. } => vec![start, format!("session {reason:?}")],
         Effect::SendPrompt { .. } => vec![prompt],
         Effect::AskCheckpoint { .. } => vec![ask],
+        Effect::AskSide { .. } => vec![side],
         Effect::TellAgent { .. } => vec![tell],
         Effect::AnswerPermission { .. } => vec![permission],
         Effect::AnswerBrake { stop, .. } => vec![brake, format!("brake {stop}")],

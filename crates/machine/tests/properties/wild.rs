@@ -194,6 +194,20 @@ pub(crate) fn checkpoint(session: u32, by: CheckpointBy, depth: Depth, work: Wor
         work,
         ms: 3,
         judged: vec![claim(Finding::Confirmed)],
+        source: None,
+    }
+}
+
+/// A checkpoint as it is asked for.
+pub(crate) const BLOCK: &str = "<checkpoint>\n## Goal\nx\n## Remaining Tasks\n- y\n</checkpoint>";
+
+/// What comes of a side question, if anything.
+pub(crate) fn side_answer(id: String, dice: &mut Dice) -> Option<AgentEvent> {
+    match dice.roll(10) {
+        0 => None,
+        1 => Some(AgentEvent::SideFailed { id, why: "no".to_owned() }),
+        2 => Some(AgentEvent::SideAnswered { id, text: "not now".to_owned() }),
+        _ => Some(AgentEvent::SideAnswered { id, text: BLOCK.to_owned() }),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 use segue_machine::checkpoint::cut_chars;
 use segue_machine::claims::{Judged, count, strike};
 use segue_machine::ledger::{Ledger, Origin};
-use segue_machine::{Asked, CheckpointBy, CommitMode, Event, NextStep, WorkState};
+use segue_machine::{Asked, CheckpointBy, CommitMode, Event, NextStep, WordsSource, WorkState};
 use segue_report::Time;
 
 use crate::checkpoint::account::account;
@@ -26,6 +26,7 @@ pub(crate) struct Request {
     pub(crate) answer: Option<String>,
     pub(crate) commit: bool,
     pub(crate) next: Option<NextStep>,
+    pub(crate) source: Option<WordsSource>,
     pub(crate) situation: Situation,
 }
 
@@ -65,6 +66,7 @@ pub(crate) fn take(place: &Workplace, mut request: Request) -> Vec<Event> {
             work,
             ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
             judged: judgement.judged,
+            source: request.source,
         },
         Err(error) => {
             Event::CheckpointFailed { checkpoint, session, by, depth, why: error.to_string(), work }
@@ -188,6 +190,7 @@ fn document(
         agent: situation.agent.clone(),
         policy: situation.policy.name.clone(),
         by,
+        source: request.source,
         depth: request.asked.depth,
         stage: request.asked.stage.clone(),
         reason: request.asked.reason.clone(),

@@ -1,8 +1,9 @@
 //! Carries effects out, one arm each. What takes time is done elsewhere and comes back as an event.
 
 use segue_agents::Act;
-use segue_machine::{Asked, Depth, Effect, Event, GateWhen, NextStep, Notice, Prompt};
+use segue_machine::{Asked, Depth, Effect, Event, GateWhen, NextStep, Notice, Prompt, WordsSource};
 
+use super::socket::Verdict;
 use super::{Driver, Input};
 use crate::checkpoint::{self, Composed, Judgement, Request, Situation};
 use crate::clock;
@@ -10,6 +11,9 @@ use crate::gates::{self, GateRoom};
 use crate::learned;
 use crate::private::Private;
 use crate::state::State;
+
+/// How many running tools a side question names.
+const RUNNING_NAMED: usize = 10;
 
 impl Driver {
     pub(super) fn carry_out(&mut self, effect: Effect, seq: u64) {
@@ -20,6 +24,7 @@ impl Driver {
             }
             Effect::SendPrompt { session, prompt } => self.send_prompt(session, prompt),
             Effect::AskCheckpoint { session, asked } => self.ask_checkpoint(session, &asked),
+            Effect::AskSide { session, id, asked } => self.ask_side(session, id, &asked),
             Effect::TellAgent { session, text } => {
                 self.with_adapter(session, |adapter, io| adapter.act(Act::Tell(text), io));
             }
@@ -27,8 +32,8 @@ impl Driver {
                 self.with_adapter(session, |adapter, io| adapter.act(Act::Permission { request, allow }, io));
             }
             Effect::AnswerBrake { request, stop } => self.answer_brake(&request, stop),
-            Effect::TakeCheckpoint { session, asked, answer, commit, next, by: _ } => {
-                self.take_checkpoint(seq, session, asked, (answer, next), commit);
+            Effect::TakeCheckpoint { session, asked, answer, commit, next, source, by: _ } => {
+                self.take_checkpoint(seq, session, asked, (answer, source, next), commit);
             }
             Effect::JudgeWords { session, text, tree } => self.judge_words(session, text, tree),
             Effect::SaveWork { status, commit } => self.save_work(seq, status, commit),
@@ -63,7 +68,8 @@ impl Driver {
         if let Some(session) = session {
             self.with_adapter(session, |adapter, io| adapter.act(Act::Braked, io));
         }
-        self.socket.answer(request, stop);
+        let context = if stop { None } else { self.hook_context() };
+        self.socket.answer(request, Verdict { stop, context });
     }
 
     // A copy for whoever wants to read all of it; the journal has it too.
@@ -116,6 +122,32 @@ impl Driver {
     }
 
     fn ask_checkpoint(&mut self, session: u32, asked: &Asked) {
+        match self.checkpoint_request(asked, false) {
+            Ok(text) => {
+                let chars = text.chars().count() as u64;
+                self.with_adapter(session, |adapter, io| adapter.act(Act::Ask(text), io));
+                self.queue.push_back(Event::PromptSent { session, chars });
+            }
+            Err(error) => {
+                let event = segue_machine::AgentEvent::NotAnswered { why: error.to_string() };
+                self.queue.push_back(Event::Agent { session, event });
+            }
+        }
+    }
+
+    fn ask_side(&mut self, session: u32, id: String, asked: &Asked) {
+        match self.checkpoint_request(asked, true) {
+            Ok(text) => {
+                self.with_adapter(session, |adapter, io| adapter.act(Act::SideQuestion { id, text }, io));
+            }
+            Err(error) => {
+                let event = segue_machine::AgentEvent::SideFailed { id, why: error.to_string() };
+                self.queue.push_back(Event::Agent { session, event });
+            }
+        }
+    }
+
+    fn checkpoint_request(&self, asked: &Asked, side: bool) -> Result<String, crate::prompt::PromptError> {
         let view = self.machine.view();
         let max_chars = view.spec.as_ref().and_then(|s| s.policy.max_chars).unwrap_or(4_000);
         let depth = match asked.depth {
@@ -128,18 +160,11 @@ impl Driver {
         let role = view.spec.as_ref().and_then(|s| s.role.as_ref());
         let sections = role.map_or(&[][..], |role| role.sections.as_slice());
         let role = role.map_or("session", |role| role.name.as_str());
-        let words = minijinja::context! { depth, max_chars, fill, role, sections => sections.to_vec() };
-        match self.place.prompts.fill("checkpoint", words) {
-            Ok(text) => {
-                let chars = text.chars().count() as u64;
-                self.with_adapter(session, |adapter, io| adapter.act(Act::Ask(text), io));
-                self.queue.push_back(Event::PromptSent { session, chars });
-            }
-            Err(error) => {
-                let event = segue_machine::AgentEvent::NotAnswered { why: error.to_string() };
-                self.queue.push_back(Event::Agent { session, event });
-            }
-        }
+        let tools = view.session.iter().flat_map(|s| s.tools.values());
+        let running: Vec<String> = tools.take(RUNNING_NAMED).cloned().collect();
+        let sections = sections.to_vec();
+        let words = minijinja::context! { depth, max_chars, fill, role, sections, side, running };
+        self.place.prompts.fill("checkpoint", words)
     }
 
     fn judge_words(&mut self, session: u32, text: String, tree: bool) {
@@ -163,7 +188,7 @@ impl Driver {
         seq: u64,
         session: u32,
         asked: Asked,
-        (answer, next): (Option<String>, Option<NextStep>),
+        (answer, source, next): (Option<String>, Option<WordsSource>, Option<NextStep>),
         commit: bool,
     ) {
         let Some(situation) = self.situation() else { return };
@@ -173,7 +198,7 @@ impl Driver {
         let (place, sender) = (self.place.clone(), self.sender.clone());
         let id = format!("{}-c{seq}", place.run);
         tokio::task::spawn_blocking(move || {
-            let request = Request { id, session, asked, answer, commit, next, situation };
+            let request = Request { id, session, asked, answer, commit, next, source, situation };
             let events = checkpoint::take(&place, request);
             for event in events {
                 let _ = sender.blocking_send(Input::Event(event));

@@ -33,7 +33,7 @@ use crate::{clean, clock};
 pub(crate) use book::Book;
 pub(crate) use circuits::known as known_circuits;
 pub(crate) use face::{Face, Look, size as screen_size, style as screen_style, width as screen_width};
-pub(crate) use socket::{Message, send as say_to_run};
+pub(crate) use socket::{Message, Verdict as HookVerdict, send as say_to_run};
 
 use child::News;
 use day::Purse;

@@ -32,7 +32,7 @@ const BUILT_IN: &[BuiltIn] = &[
     built_in(
         "checkpoint",
         include_str!("../../templates/checkpoint.md"),
-        &["depth", "fill", "max_chars", "role", "sections"],
+        &["depth", "fill", "max_chars", "role", "sections", "side", "running"],
     ),
     built_in(
         "facts",

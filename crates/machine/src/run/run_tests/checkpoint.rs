@@ -96,8 +96,11 @@ fn c2_the_deadline_does_not_wait_for_the_tool_that_holds_up_an_answer() {
 #[test]
 fn c2_where_there_is_no_room_to_ask_segue_writes_without_asking() {
     let mut scene = Scenario::new("seamless").start();
-    scene.usage(50_000).usage(96_001);
+    scene.usage(50_000).usage(99_501);
     assert_eq!((scene.asked(), scene.taken()), (vec![], vec![(Depth::Full, Segue)]));
+    let mut scene = Scenario::new("seamless").start();
+    scene.usage(50_000).usage(96_001);
+    assert_eq!((scene.asked(), scene.taken()), (vec![Depth::Brief], vec![(Depth::Brief, Agent)]));
     let mut scene = Scenario::new("seamless").start();
     scene.usage(50_000).usage(96_000);
     assert_eq!((scene.asked(), scene.taken()), (vec![Depth::Full], vec![(Depth::Full, Agent)]));

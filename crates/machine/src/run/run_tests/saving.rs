@@ -10,6 +10,7 @@ fn commits(scene: &Scenario) -> Vec<bool> {
         | Effect::StartSession { .. }
         | Effect::SendPrompt { .. }
         | Effect::AskCheckpoint { .. }
+        | Effect::AskSide { .. }
         | Effect::TellAgent { .. }
         | Effect::JudgeWords { .. }
         | Effect::AnswerPermission { .. }

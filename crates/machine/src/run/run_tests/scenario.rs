@@ -25,6 +25,18 @@ pub(super) enum Reply {
     Silent,
 }
 
+/// A checkpoint as it is asked for.
+pub(super) const BLOCK: &str =
+    "<checkpoint>\n## Goal\nbuild it\n## Remaining Tasks\n- the rest\n</checkpoint>";
+
+/// What the agent does with a side question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SideReply {
+    Answers,
+    Says(&'static str),
+    Fails,
+}
+
 /// How an agent starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Birth {
@@ -41,6 +53,7 @@ pub(super) struct Scenario {
     /// Everything that was to be done so far.
     pub(super) effects: Vec<Effect>,
     pub(super) reply: Reply,
+    pub(super) side_reply: SideReply,
     pub(super) can: Capabilities,
     todo: VecDeque<Effect>,
     held: BTreeSet<&'static str>,
@@ -74,6 +87,7 @@ pub(super) fn name(effect: &Effect) -> &'static str {
         Effect::StartSession { .. } => "start",
         Effect::SendPrompt { .. } => "prompt",
         Effect::AskCheckpoint { .. } => "ask",
+        Effect::AskSide { .. } => "side",
         Effect::TellAgent { .. } => "tell",
         Effect::AnswerPermission { .. } => "permission",
         Effect::AnswerBrake { .. } => "brake",
@@ -113,6 +127,7 @@ impl Scenario {
             now: START,
             effects: Vec::new(),
             reply: Reply::Answers,
+            side_reply: SideReply::Answers,
             can: Capabilities {
                 ask: true,
                 follow_up: true,
@@ -435,7 +450,10 @@ impl Scenario {
                 self.take_in(Event::PromptSent { session, chars: self.prompt_chars })
             }
             Effect::AskCheckpoint { session, .. } => self.ask(session),
-            Effect::TakeCheckpoint { session, asked, by, .. } => self.take_checkpoint(session, &asked, by),
+            Effect::AskSide { session, id, .. } => self.ask_side(session, id),
+            Effect::TakeCheckpoint { session, asked, by, source, .. } => {
+                self.take_checkpoint(session, &asked, by, source);
+            }
             Effect::JudgeWords { session, .. } => {
                 let judged = self.claims.pop_front().unwrap_or_default();
                 let tree = self.trees_seen.pop_front().map(str::to_owned);
@@ -515,7 +533,22 @@ impl Scenario {
         self.take_in(Event::Agent { session, event });
     }
 
-    fn take_checkpoint(&mut self, session: u32, asked: &Asked, by: CheckpointBy) {
+    fn ask_side(&mut self, session: u32, id: String) {
+        let event = match self.side_reply {
+            SideReply::Answers => AgentEvent::SideAnswered { id, text: BLOCK.to_owned() },
+            SideReply::Says(text) => AgentEvent::SideAnswered { id, text: text.to_owned() },
+            SideReply::Fails => AgentEvent::SideFailed { id, why: "it was refused".to_owned() },
+        };
+        self.take_in(Event::Agent { session, event });
+    }
+
+    fn take_checkpoint(
+        &mut self,
+        session: u32,
+        asked: &Asked,
+        by: CheckpointBy,
+        source: Option<crate::WordsSource>,
+    ) {
         let tree = self.trees.pop_front().map_or_else(|| format!("tree-{}", self.seq), str::to_owned);
         let judged = self.claims.pop_front().unwrap_or_default();
         self.take_in(Event::CheckpointTaken {
@@ -528,6 +561,7 @@ impl Scenario {
             work: WorkState { tree: Some(tree), ..WorkState::default() },
             ms: 1,
             judged,
+            source,
         });
     }
 }
