@@ -89,10 +89,7 @@ impl Run {
                 Self::tell_contradicted(judged, out);
                 return self.continue_work(&left, tree, out);
             }
-            Judging::Ended => {
-                Self::tell_contradicted(judged, out);
-                return self.command_ended(tree, out);
-            }
+            Judging::Ended => self.command_ended(tree),
         };
         let claims: Vec<Judged> =
             judged.iter().filter(|j| j.finding == Finding::Contradicted).cloned().collect();

@@ -71,9 +71,9 @@ impl Run {
     }
 
     /// A command has ended with exit code 0, and that is all that is known about it.
-    pub(super) fn command_ended(&mut self, tree: Option<&str>, out: &mut Vec<Effect>) {
+    pub(super) fn command_ended(&mut self, tree: Option<&str>) -> Outcome {
         let changed = self.saw_tree(tree);
-        let outcome = if changed || !self.last_words.trim().is_empty() {
+        if changed || !self.last_words.trim().is_empty() {
             Outcome::new(Verdict::Unverified, "the command ended, exit 0; it did not say whether it is done")
         } else {
             Outcome::new(
@@ -81,8 +81,7 @@ impl Run {
                 "the command ended, exit 0, but it printed nothing and changed nothing",
             )
             .advise("run the command by hand to see what it does, then `segue resume`")
-        };
-        self.conclude(outcome, out);
+        }
     }
 
     /// The agent states that work is left: it continues, as long as there is progress.

@@ -58,6 +58,17 @@ fn an_agent_that_takes_no_second_prompt_fails_at_once_with_the_reason() {
 }
 
 #[test]
+fn v1_a_command_that_ends_without_a_statement_and_with_a_lie_is_no_success() {
+    let mut scene = Scenario::new("seamless");
+    scene.can.follow_up = false;
+    let mut scene = scene.start();
+    scene.claims.push_back(said(Finding::Contradicted));
+    let end = crate::TurnEnd::Finished { text: "Created src/ghost.rs.".to_owned() };
+    scene.says(crate::AgentEvent::TurnEnded(end));
+    assert_eq!((scene.outcome().verdict, scene.warned("contradicted")), (Verdict::Failed, 1));
+}
+
+#[test]
 fn nothing_is_held_against_words_that_nobody_can_check() {
     let mut scene = Scenario::new("seamless").gates(1).start();
     scene.claims.push_back(said(Finding::Unknown));
