@@ -37,6 +37,8 @@ mod rivals;
 #[cfg(test)]
 mod side_questions;
 #[cfg(test)]
+mod sides;
+#[cfg(test)]
 mod stop;
 #[cfg(test)]
 mod support;
