@@ -62,6 +62,17 @@ pub struct Marker {
     pub open: &'static str,
 }
 
+impl Marker {
+    /// Whether it is a check box.
+    pub fn is_box(&self) -> bool {
+        self.done == "[x]"
+    }
+
+    pub(crate) fn shift(&mut self, by: usize) {
+        (self.from, self.to) = (self.from + by, self.to + by);
+    }
+}
+
 /// The check boxes of a text as it is stored, in order.
 pub(crate) fn boxes(raw: &str, file: u32) -> Vec<Item> {
     let lines = raw_lines(raw);

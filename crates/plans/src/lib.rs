@@ -35,7 +35,8 @@ pub use estimate::{
     estimate_with, letters,
 };
 pub use formats::{
-    Files, MOST_BYTES, NoFiles, NoPlan, done_items, read_folder, read_plan, read_prompt, write,
+    Files, MOST_BYTES, NoFiles, NoPlan, PlanFile, done_items, plans, read_folder, read_plan, read_plan_as,
+    read_prompt, write,
 };
 pub use items::{Item, ItemKind, Marker};
 pub use judge::{BadJudge, Judge, Outcome, Verdict, judge};

@@ -31,7 +31,7 @@ pub struct Source {
     pub ticked: u32,
 }
 
-/// The shape that a plan was written in.
+/// The format that a plan is written in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
@@ -58,6 +58,95 @@ pub enum Format {
     Json,
     /// One task in words.
     Prompt,
+    /// OpenSpec: numbered groups of numbered check boxes.
+    OpenSpec,
+    /// Kiro: numbered check boxes with sub-tasks and requirements.
+    Kiro,
+    /// spec-kit: phases with tasks T001, T002, …
+    SpecKit,
+    /// BMAD: a story with tasks and sub-tasks.
+    Bmad,
+    /// A heading per stage with plain bullets, as in `IMPLEMENTATION_PLAN.md`.
+    Stages,
+    /// task-master: `tasks.json` with tags.
+    TaskMaster,
+    /// Conductor: `plan.md` of a track.
+    Conductor,
+    /// Backlog.md: one task in a file with front matter.
+    Backlog,
+    /// `feature_list.json`: features that pass or do not.
+    FeatureList,
+    /// Codex ExecPlan: a living document with its progress.
+    ExecPlan,
+    /// beads: one issue a line.
+    Beads,
+    /// Cursor: to-dos in the front matter.
+    Cursor,
+    /// ralphex: tasks with check boxes and validation commands.
+    Ralphex,
+    /// ralph: `prd.json` with user stories.
+    RalphPrd,
+    /// Agent OS: tasks and road map.
+    AgentOs,
+    /// superpowers: tasks with steps.
+    Superpowers,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 27] = [
+        Self::Native,
+        Self::Gsd,
+        Self::Autopilot,
+        Self::DebussyMaster,
+        Self::DebussyPhase,
+        Self::Roadmap,
+        Self::Phases,
+        Self::Tasks,
+        Self::Checklist,
+        Self::Json,
+        Self::Prompt,
+        Self::OpenSpec,
+        Self::Kiro,
+        Self::SpecKit,
+        Self::Bmad,
+        Self::Stages,
+        Self::TaskMaster,
+        Self::Conductor,
+        Self::Backlog,
+        Self::FeatureList,
+        Self::ExecPlan,
+        Self::Beads,
+        Self::Cursor,
+        Self::Ralphex,
+        Self::RalphPrd,
+        Self::AgentOs,
+        Self::Superpowers,
+    ];
+
+    /// Its name, as `--format` takes it.
+    pub fn name(self) -> String {
+        let name = serde_json::to_value(self).ok();
+        name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+
+    /// The format of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name.trim().to_lowercase())
+    }
+
+    /// Whether it is stored as data, not as Markdown.
+    pub fn is_data(self) -> bool {
+        matches!(
+            self,
+            Self::Native | Self::Json | Self::TaskMaster | Self::FeatureList | Self::RalphPrd | Self::Beads
+        )
+    }
+
+    /// Whether check boxes outside of its tasks are parts of the phase, not tasks of their own.
+    pub(crate) fn has_own_tasks(self) -> bool {
+        matches!(self, Self::Gsd | Self::Autopilot | Self::DebussyPhase | Self::DebussyMaster)
+    }
 }
 
 /// How far something is.
@@ -156,6 +245,8 @@ pub enum OddityKind {
     UnreadableFile,
     /// A tag without its end.
     UnclosedTag,
+    /// Open items that are not part of the plan.
+    NotRead,
 }
 
 /// A part of a plan that is run and verified by itself.

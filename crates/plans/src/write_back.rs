@@ -1,5 +1,7 @@
 //! What is true, written back into a plan file: which items are done. Every other byte stays as it is.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::formats::{NoPlan, items_of};
 use crate::model::{Format, Status};
 
@@ -30,11 +32,12 @@ pub fn write_back(
     let mut items = items_of(name, text, format)?;
     items.sort_by_key(|item| item.mark.from);
     let mut back = WrittenBack { text: String::with_capacity(text.len()), ..WrittenBack::default() };
-    let wanted: std::collections::BTreeMap<&str, Status> = states.iter().copied().collect();
+    let wanted: BTreeMap<&str, Status> = states.iter().copied().collect();
     let mut from = 0;
     for item in &items {
         let Some(status) = wanted.get(item.key.as_str()) else { continue };
-        if status.is_over() == item.status.is_over() || item.mark.from < from {
+        let writable = item.mark.to > 0 && item.mark.from >= from;
+        if status.is_over() == item.status.is_over() || !writable {
             continue;
         }
         back.text.push_str(text.get(from..item.mark.from).unwrap_or_default());
@@ -43,8 +46,8 @@ pub fn write_back(
         back.changed.push(item.key.clone());
     }
     back.text.push_str(text.get(from..).unwrap_or_default());
-    let known = |key: &str| items.iter().any(|item| item.key == key);
-    back.missing = wanted.keys().filter(|key| !known(key)).map(|key| (*key).to_owned()).collect();
+    let known: BTreeSet<&str> = items.iter().map(|item| item.key.as_str()).collect();
+    back.missing = wanted.keys().filter(|key| !known.contains(*key)).map(|key| (*key).to_owned()).collect();
     Ok(back)
 }
 

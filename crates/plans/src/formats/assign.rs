@@ -8,7 +8,7 @@ use crate::text::Doc;
 
 /// Gives the check boxes of a file, as it is stored, to the tasks and phases of it that were read.
 pub(crate) fn boxes_of(plan: &mut Plan, file: u32, raw: &str, doc: &Doc<'_>) {
-    let owners = Owners::new(plan, file);
+    let (owners, held) = (Owners::new(plan, file), held(doc));
     let mut found = boxes(raw, file);
     let columns: Vec<usize> = found.iter().map(|item| column(doc, item)).collect();
     for at in 0..found.len() {
@@ -22,17 +22,21 @@ pub(crate) fn boxes_of(plan: &mut Plan, file: u32, raw: &str, doc: &Doc<'_>) {
                 else {
                     continue;
                 };
-                item.kind = if task.at.line == item.at.line { ItemKind::Work } else { ItemKind::Step };
+                item.kind = match kind_of(&held, &item) {
+                    ItemKind::Criterion => ItemKind::Criterion,
+                    _ if task.at.line == item.at.line => ItemKind::Work,
+                    ItemKind::Work | ItemKind::Step | ItemKind::Group => ItemKind::Step,
+                };
                 task.items.push(item);
             }
             Some((phase, None)) => {
-                item.kind = kind_of(doc, &item);
+                item.kind = kind_of(&held, &item);
                 if let Some(phase) = plan.phases.get_mut(phase) {
                     phase.items.push(item);
                 }
             }
             None => {
-                item.kind = kind_of(doc, &item);
+                item.kind = kind_of(&held, &item);
                 of_named_phase(plan, item);
             }
         }
@@ -49,19 +53,26 @@ fn of_named_phase(plan: &mut Plan, item: Item) {
     }
 }
 
-fn kind_of(doc: &Doc<'_>, item: &Item) -> ItemKind {
+fn kind_of(held: &[bool], item: &Item) -> ItemKind {
     let index = usize::try_from(item.at.line).unwrap_or(1).saturating_sub(1);
-    let sections = doc.headings.iter().filter(|heading| heading.body.has(index));
-    let criteria = sections
-        .map(|heading| kind(heading.title))
-        .any(|kind| matches!(kind, Kind::Criteria | Kind::Success));
-    if item.end > 0 && !criteria {
-        ItemKind::Group
-    } else if criteria {
+    if held.get(index).copied().unwrap_or(false) {
         ItemKind::Criterion
+    } else if item.end > 0 {
+        ItemKind::Group
     } else {
         ItemKind::Work
     }
+}
+
+// Which lines stand in a section of criteria.
+fn held(doc: &Doc<'_>) -> Vec<bool> {
+    let mut lines = vec![false; doc.lines.len()];
+    for heading in &doc.headings {
+        if matches!(kind(heading.title), Kind::Criteria | Kind::Success) {
+            lines[heading.body.from..heading.body.to].fill(true);
+        }
+    }
+    lines
 }
 
 fn column(doc: &Doc<'_>, item: &Item) -> usize {
@@ -138,9 +149,4 @@ pub fn done_items(phase: &Phase, is_done: impl Fn(&Task) -> bool, verified: bool
     };
     done.extend(phase.items.iter().filter(|item| verified || is_done_group(item)));
     done
-}
-
-/// The items of one file, whatever they belong to.
-pub(crate) fn of_text(raw: &str) -> Vec<Item> {
-    boxes(raw, 0)
 }

@@ -53,7 +53,7 @@ pub(crate) fn read_alone(reading: &Reading<'_, '_>, plan: &mut Plan) {
 pub(crate) fn fill(reading: &Reading<'_, '_>, range: Range, phase: &mut Phase, plan: &mut Plan) {
     phase_head::read(reading, range, phase);
     (phase.end, phase.text) = (reading.end_index(range.to), reading.doc.text(range));
-    let found = tasks::tasks(reading, range);
+    let found = tasks::tasks(reading, range, !plan.format.has_own_tasks());
     plan.oddities.extend(found.oddities);
     phase.tasks = found.tasks;
     let covered = Covered::new(reading.doc, &found.covered);

@@ -158,8 +158,8 @@ pub(super) fn lead(raw: &str) -> usize {
     raw.len() - raw.trim_start().len()
 }
 
-// A run of three or more back-ticks or tildes: which, how many, and what follows.
-fn fence(text: &str) -> Option<(char, usize, &str)> {
+/// A run of three or more back-ticks or tildes: which, how many, and what follows.
+pub(crate) fn fence(text: &str) -> Option<(char, usize, &str)> {
     let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let count = text.chars().take_while(|c| *c == mark).count();
     let rest = text.get(count..)?.trim();

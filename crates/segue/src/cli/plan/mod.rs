@@ -102,9 +102,11 @@ pub(super) fn disk(at: &Place) -> Disk {
 fn refused(error: &NoPlan) -> Failure {
     match error {
         NoPlan::NoStructure(_) | NoPlan::Empty(_) => Failure::failed(error.to_string()),
-        NoPlan::NotText(..) | NoPlan::TooLarge(..) | NoPlan::Broken { .. } => {
-            Failure::usage(error.to_string())
-        }
+        NoPlan::NotText(..)
+        | NoPlan::Utf16(_)
+        | NoPlan::TooLarge(..)
+        | NoPlan::Broken { .. }
+        | NoPlan::Ambiguous { .. } => Failure::usage(error.to_string()),
     }
 }
 

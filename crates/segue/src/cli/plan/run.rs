@@ -51,6 +51,7 @@ pub(in crate::cli) fn wanted(at: &Place, args: &Run) -> Result<Option<Plan>, Fai
         Err(error @ (NoPlan::NoStructure(_) | NoPlan::Broken { .. })) if sure => {
             Err(Failure::usage(error.to_string()))
         }
+        Err(error @ (NoPlan::Ambiguous { .. } | NoPlan::Utf16(_))) => Err(Failure::usage(error.to_string())),
         Err(_) => Ok(None),
     }
 }
