@@ -31,8 +31,8 @@ pub use effect::{
     Choice, Considered, Depth, Effect, EndHow, NextKind, NextStep, Notice, Prompt, TaskPart, Timer,
 };
 pub use event::{
-    Activity, Asked, CheckpointBy, Claims, Event, GateResult, GateWhen, Millis, Record, SessionReason,
-    StopHow, WorkState,
+    Activity, Asked, ChangeHow, ChangedFile, CheckpointBy, Claims, Event, GateChange, GateResult, GateWhen,
+    Millis, Record, SessionReason, StopHow, WorkState,
 };
 pub use limits::{Limit, Limits};
 pub use price::{LongPrompt, Price, Rates};

@@ -250,6 +250,9 @@ impl Run {
                 self.session_exited(*session, *exit, *orphans, &mut out);
             }
             Event::GateFinished(result) => self.gate_finished(result, &mut out),
+            Event::GateSwapped { .. } => {}
+            Event::GateRestored { kept, .. } => Self::tell_kept(kept, &mut out),
+            Event::GateChanged(change) => self.view.gate_changes.push(change.clone()),
             Event::CheckpointTaken { checkpoint, session, by, path, work, judged, .. } => {
                 self.remember(checkpoint, *session, judged, &mut out);
                 self.view.checkpoint = Some(CheckpointRef {

@@ -10,8 +10,8 @@ use crate::forecast::{Basis, CallsLeft, Forecast, Growth};
 use crate::gauge::Gauge;
 use crate::ledger::Ledger;
 use crate::{
-    AgentFailure, AgentSpent, Capabilities, CheckpointBy, Circuit, DaySpent, GateResult, Millis, Opening,
-    Outcome, RunSpec, SessionReason, Spent,
+    AgentFailure, AgentSpent, Capabilities, CheckpointBy, Circuit, DaySpent, GateChange, GateResult, Millis,
+    Opening, Outcome, RunSpec, SessionReason, Spent,
 };
 
 /// Where a run stands.
@@ -288,6 +288,8 @@ pub struct View {
     pub gates: BTreeMap<String, GateResult>,
     /// A tool has run since the gates did, so that their results may be out of date.
     pub gates_stale: bool,
+    /// What was found changed of what the gates run, in the last round.
+    pub gate_changes: Vec<GateChange>,
     /// What the run remembers.
     pub ledger: Ledger,
     /// Rounds of gates after the work.
@@ -402,6 +404,7 @@ impl Default for View {
             past: Totals::default(),
             gates: BTreeMap::new(),
             gates_stale: false,
+            gate_changes: Vec::new(),
             ledger: Ledger::default(),
             round: 0,
             notes: Vec::new(),

@@ -101,6 +101,7 @@ impl Progress {
             Outer::RunFinished(finished) => self.run_finished(finished),
             Outer::RunStarted(_)
             | Outer::StageReached(_)
+            | Outer::GateChanged(_)
             | Outer::PhaseStarted(_)
             | Outer::PhaseFinished(_)
             | Outer::LimitReached(_)

@@ -35,6 +35,7 @@ pub(crate) fn entries(line: &Line, view: &View, style: Style) -> Vec<Entry> {
         | Outer::CheckpointRequested(_)
         | Outer::CheckpointTaken(_)
         | Outer::SessionEnded(_)
+        | Outer::GateChanged(_)
         | Outer::PhaseStarted(_)
         | Outer::PhaseFinished(_)
         | Outer::WaitStarted(_)

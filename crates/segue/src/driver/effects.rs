@@ -8,7 +8,7 @@ use segue_machine::{
 use super::{Driver, Input};
 use crate::checkpoint::{self, Composed, Request, Situation};
 use crate::clock;
-use crate::gates::{self, GateRoom};
+use crate::gates::{self, GateRoom, guard};
 use crate::learned;
 use crate::private::Private;
 use crate::state::State;
@@ -77,10 +77,16 @@ impl Driver {
         let gates = spec.gates.iter().filter(|g| !g.manual);
         let gates: Vec<_> = gates.map(|gate| self.place.private.gate(gate)).collect();
         let room = GateRoom::of(&self.place);
+        let start = guard::Start { repo: self.place.repo.clone(), tree: spec.git.base_tree.clone() };
         let sender = self.sender.clone();
         self.gates = Some(tokio::spawn(async move {
             for gate in gates {
                 let result = gates::run(&gate, &room, when, round).await;
+                if when == GateWhen::After && result.passed {
+                    for event in guard::check(&gate, &room, &start, round).await {
+                        let _ = sender.send(Input::Event(event)).await;
+                    }
+                }
                 if sender.send(Input::Event(Event::GateFinished(result))).await.is_err() {
                     return;
                 }

@@ -125,6 +125,7 @@ impl Runner {
             exit_code: self.exit,
             until: None,
             last_message: None,
+            gate_changes: Vec::new(),
         };
         (finished, words)
     }
