@@ -102,6 +102,23 @@ pub enum Event {
     },
     /// A gate ran.
     GateFinished(GateResult),
+    /// The originals of what a gate runs were in place of the agent's files for one run of it.
+    GateSwapped {
+        /// Its name.
+        gate: String,
+        /// The files.
+        files: Vec<String>,
+    },
+    /// The agent's files are back.
+    GateRestored {
+        /// The gate's name; empty when a swap was undone that a crash had cut off.
+        gate: String,
+        /// Files that somebody else changed meanwhile: they were left as they are.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        kept: Vec<String>,
+    },
+    /// The agent changed what a gate runs, or fewer tests are left, or nobody can tell. Told before the gate's result.
+    GateChanged(GateChange),
     /// A checkpoint is on disk and the work is in git.
     CheckpointTaken {
         /// The checkpoint's id.
@@ -341,6 +358,63 @@ pub struct GateResult {
     /// It did not end within its time-out and was ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub timed_out: bool,
+}
+
+/// A file that the agent changed, and what that means for a gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangedFile {
+    /// From the work tree.
+    pub path: String,
+    /// What about it.
+    pub what: String,
+}
+
+/// What was done about a change of what a gate runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeHow {
+    /// The gate ran once more with the originals.
+    Swapped,
+    /// It is told beside the verdict.
+    Listed,
+}
+
+/// What the agent changed of what a gate runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GateChange {
+    /// The gate's name.
+    pub gate: String,
+    /// The files.
+    pub files: Vec<ChangedFile>,
+    /// What was done about it.
+    pub how: ChangeHow,
+    /// Whether the gate passes with the originals; null when it was not run with them.
+    pub passed_with_originals: Option<bool>,
+    /// A person must look before the gate's word counts.
+    pub stops: bool,
+    /// Why it could not be checked; null when it was.
+    pub unchecked: Option<String>,
+}
+
+impl GateChange {
+    /// The change in one sentence.
+    pub fn sentence(&self) -> String {
+        let shown = self.files.iter().take(5).map(|file| format!("{} {}", file.path, file.what));
+        let mut files = shown.collect::<Vec<_>>().join("; ");
+        if self.files.len() > 5 {
+            files.push_str(&format!("; and {} more files", self.files.len() - 5));
+        }
+        let gate = &self.gate;
+        match (&self.unchecked, self.passed_with_originals) {
+            (Some(why), _) if files.is_empty() => {
+                format!("gate {gate}: not checked whether what it runs was changed: {why}")
+            }
+            (Some(why), _) => format!("gate {gate}: {files}; {why}"),
+            (None, Some(true)) => format!("gate {gate} passes with the originals too: {files}"),
+            (None, Some(false)) => format!("gate {gate} fails with the originals: {files}"),
+            (None, None) => format!("gate {gate}: {files}"),
+        }
+    }
 }
 
 impl GateResult {

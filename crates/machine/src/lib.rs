@@ -32,8 +32,8 @@ pub use effect::{
     Choice, Considered, Depth, Effect, EndHow, NextKind, NextStep, Notice, Prompt, TaskPart, Timer,
 };
 pub use event::{
-    Activity, Asked, CheckpointBy, CheckpointHow, Claims, Event, GateResult, GateWhen, Millis, Record,
-    SessionReason, StopHow, WordsSource, WorkState,
+    Activity, Asked, ChangeHow, ChangedFile, CheckpointBy, CheckpointHow, Claims, Event, GateChange, GateResult,
+    GateWhen, Millis, Record, SessionReason, StopHow, WordsSource, WorkState,
 };
 pub use limits::{Limit, Limits};
 pub use price::{LongPrompt, Price, Rates};

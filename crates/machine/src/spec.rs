@@ -66,6 +66,20 @@ pub struct GateSpec {
     /// A person decides; never run.
     #[serde(default)]
     pub manual: bool,
+    /// Globs of files that it runs, beside those that its command tells: changed ones are put back for a second run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub protect: Vec<String>,
+    /// The agent may change what it runs: that is told and stops nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_change: bool,
+}
+
+impl GateSpec {
+    /// A command whose exit code decides.
+    pub fn new(name: impl Into<String>, run: impl Into<String>, timeout_ms: u64) -> Self {
+        let (name, run) = (name.into(), run.into());
+        Self { name, run, timeout_ms, manual: false, protect: Vec::new(), may_change: false }
+    }
 }
 
 /// What happens to the work tree when work is saved.

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use segue_machine::forecast::Basis;
 use segue_machine::{
-    AgentFailure, CheckpointBy, Claims, Considered, Depth, EndReason, GateWhen, HandoffKind, Limit, ListItem,
+    AgentFailure, CheckpointBy, Claims, Considered, Depth, EndReason, GateChange, GateWhen, HandoffKind, Limit, ListItem,
     Outlook, SessionReason, Source, Verdict, WordsSource,
 };
 use serde::{Deserialize, Serialize};
@@ -425,6 +425,9 @@ pub struct RunFinished {
     /// When going on is worth a try, where a provider said so.
     #[serde(default)]
     pub until: Option<Time>,
+    /// What the agent changed of what the gates run, and tests that are gone, emptied or skipped.
+    #[serde(default)]
+    pub gate_changes: Vec<GateChange>,
     /// The end of the agent's last message, at most ten lines; null when it said nothing.
     #[serde(default)]
     pub last_message: Option<String>,

@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use segue_machine::GateChange;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
@@ -75,6 +76,8 @@ outer_events! {
     SessionEnded(SessionEnded) = "session.ended",
     /// A gate ran.
     GateFinished(GateFinished) = "gate.finished",
+    /// What a gate runs was changed, or could not be checked.
+    GateChanged(GateChange) = "gate.changed",
     /// A phase of a plan began.
     PhaseStarted(PhaseFields) = "phase.started",
     /// A phase of a plan ended.

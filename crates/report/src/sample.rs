@@ -19,12 +19,7 @@ pub(crate) fn spec(policy: &str, text: &str) -> RunSpec {
     let preset = preset::find(policy).unwrap();
     let agent = |name: &str| AgentSpec { name: name.into(), ..AgentSpec::default() };
     RunSpec {
-        gates: vec![GateSpec {
-            name: "tests".into(),
-            run: "cargo test".into(),
-            timeout_ms: 1,
-            manual: false,
-        }],
+        gates: vec![GateSpec::new("tests", "cargo test", 1)],
         git: GitSpec { enabled: true, commit: preset.commit, ..GitSpec::none() },
         workdir: "/w".into(),
         started_at: START,
@@ -233,6 +228,14 @@ fn endings(text: &str) -> Vec<Outer> {
             output: Some(t()),
             timed_out: true,
         }),
+        Outer::GateChanged(segue_machine::GateChange {
+            gate: t(),
+            files: vec![segue_machine::ChangedFile { path: t(), what: t() }],
+            how: segue_machine::ChangeHow::Swapped,
+            passed_with_originals: Some(false),
+            stops: true,
+            unchecked: None,
+        }),
         Outer::PhaseStarted(phase(None)),
         Outer::PhaseFinished(phase(Some(PhaseStatus::Split))),
         Outer::WaitStarted(wait()),
@@ -254,6 +257,7 @@ fn endings(text: &str) -> Vec<Outer> {
             limit: Some(Limit::Cost),
             exit_code: 4,
             until: Some(Time(START + 1)),
+            gate_changes: Vec::new(),
             last_message: Some("the parser reads every file".into()),
         }),
     ]

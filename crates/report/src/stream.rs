@@ -89,6 +89,7 @@ impl OuterStream {
                 output: gate.output.clone(),
                 timed_out: gate.timed_out,
             })),
+            Event::GateChanged(change) => Some(Outer::GateChanged(change.clone())),
             Event::CheckpointTaken { checkpoint, session, by, depth, path, claims, ms, source, .. } => {
                 let seen = self.seen.entry(*session).or_default();
                 Some(Outer::CheckpointTaken(CheckpointTaken {
@@ -133,6 +134,8 @@ impl OuterStream {
             | Event::StopAsked { .. }
             | Event::TryAsked
             | Event::BaseMoved { .. }
+            | Event::GateSwapped { .. }
+            | Event::GateRestored { .. }
             | Event::ModelPriced { .. }
             | Event::DaySpent(_) => None,
         }
@@ -332,6 +335,7 @@ fn run_finished(outcome: &Outcome, at: Millis, view: &View) -> RunFinished {
         limit: outcome.limit,
         exit_code: outcome.exit_code(view.spec.as_ref().is_some_and(|s| s.require_verified)),
         until: outcome.until.map(Time),
+        gate_changes: view.gate_changes.clone(),
         last_message: view.last_message.clone(),
     }
 }

@@ -62,6 +62,13 @@ pub(crate) fn event(redactor: &Redactor, event: &mut Event) -> Found {
         | Event::DoneClaimed { text }
         | Event::BaseMoved { text, .. } => clean(text),
         Event::GateFinished(result) => clean(&mut result.tail),
+        Event::GateChanged(change) => {
+            change.files.iter_mut().for_each(|file| clean(&mut file.path));
+            change.unchecked.iter_mut().for_each(&mut clean);
+        }
+        Event::GateSwapped { files: paths, .. } | Event::GateRestored { kept: paths, .. } => {
+            paths.iter_mut().for_each(&mut clean);
+        }
         Event::CheckpointTaken { judged, work, .. } => {
             claims(judged, &mut clean);
             work.trouble.iter_mut().for_each(&mut clean);

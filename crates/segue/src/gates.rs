@@ -1,6 +1,9 @@
 //! Runs gates: commands whose exit code decides. Nothing of them outlives its time-out.
 
+pub(crate) mod guard;
+mod rules;
 pub(crate) mod shell;
+pub(crate) mod swap;
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};

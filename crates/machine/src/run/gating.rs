@@ -49,6 +49,7 @@ impl Run {
         self.gates.pending = gates.map(|g| g.name.clone()).collect();
         let any = !self.gates.pending.is_empty();
         if any {
+            self.view.gate_changes.clear();
             let round = if when == GateWhen::Before { 0 } else { self.view.round };
             out.push(Effect::RunGates { when, round });
         }
@@ -141,6 +142,8 @@ impl Run {
         let manual = self.view.spec.iter().flat_map(|s| &s.gates).find(|g| g.manual);
         let outcome = if let Some(outcome) = self.wants_input() {
             outcome
+        } else if let Some(outcome) = self.weakened() {
+            outcome
         } else if let Some(gate) = manual {
             Outcome::new(Verdict::NeedsInput, format!("gate {} is for a person to decide", gate.name))
         } else if self.gates.green_before {
@@ -149,6 +152,30 @@ impl Run {
             Outcome::new(Verdict::Verified, "all gates are green")
         };
         self.settle_statement(Some(outcome), out);
+    }
+
+    // A gate that the agent made pass is no proof.
+    fn weakened(&self) -> Option<Outcome> {
+        let change = self.view.gate_changes.iter().find(|change| change.stops)?;
+        let file = change.files.first().map(|file| file.path.clone()).unwrap_or_default();
+        let reason = format!("the agent changed what a gate runs: {}", change.sentence());
+        let advice = format!(
+            "look at the change of {file}; if it is meant, set `may_change = true` on gate {} in segue.toml, then \
+             `segue resume`",
+            change.gate
+        );
+        Some(Outcome::new(Verdict::NeedsInput, reason).advise(advice))
+    }
+
+    pub(super) fn tell_kept(kept: &[String], out: &mut Vec<Effect>) {
+        if !kept.is_empty() {
+            let text = format!(
+                "somebody changed {} while a gate ran with the originals: left as it is, the agent's version is in the \
+                 run's folder",
+                kept.join(", ")
+            );
+            Self::warn("gate_restored", text, out);
+        }
     }
 
     pub(super) fn gates_red(&mut self, failed: Vec<GateResult>, out: &mut Vec<Effect>) {

@@ -297,6 +297,9 @@ impl Run {
             }
             Event::GatesBegan { tree, .. } => self.gates_began(tree.as_ref()),
             Event::GateFinished(result) => self.gate_finished(result, &mut out),
+            Event::GateSwapped { .. } => {}
+            Event::GateRestored { kept, .. } => Self::tell_kept(kept, &mut out),
+            Event::GateChanged(change) => self.view.gate_changes.push(change.clone()),
             Event::CheckpointTaken { checkpoint, session, by, path, work, judged, .. } => {
                 self.remember(checkpoint, *session, judged, &mut out);
                 let (id, path) = (checkpoint.clone(), path.clone());

@@ -10,7 +10,7 @@ use crate::forecast::{Basis, CallsLeft, Forecast, Growth};
 use crate::gauge::Gauge;
 use crate::ledger::Ledger;
 use crate::{
-    AgentFailure, AgentSpent, Capabilities, CheckpointBy, Circuit, DaySpent, GateResult, ListItem, Millis,
+    AgentFailure, AgentSpent, Capabilities, CheckpointBy, Circuit, DaySpent, GateChange, GateResult, ListItem, Millis,
     Opening, Outcome, RunSpec, SessionReason, Spent,
 };
 
@@ -309,6 +309,8 @@ pub struct View {
     pub gates_tree: Option<String>,
     /// A tool has run since the gates did, so that their results may be out of date.
     pub gates_stale: bool,
+    /// What was found changed of what the gates run, in the last round.
+    pub gate_changes: Vec<GateChange>,
     /// What the run remembers.
     pub ledger: Ledger,
     /// Rounds of gates after the work.
@@ -437,6 +439,7 @@ impl Default for View {
             gates_at: BTreeMap::new(),
             gates_tree: None,
             gates_stale: false,
+            gate_changes: Vec::new(),
             ledger: Ledger::default(),
             round: 0,
             notes: Vec::new(),

@@ -24,10 +24,8 @@ pub(crate) fn spec(dice: &mut Dice, started_at: u64) -> RunSpec {
     policy.replacing_off = dice.chance(5);
     policy.handoff_file |= dice.chance(10);
     let gate = |n: u32, dice: &mut Dice| GateSpec {
-        name: format!("g{n}"),
-        run: "x".to_owned(),
-        timeout_ms: 1_000,
         manual: dice.chance(8),
+        ..GateSpec::new(format!("g{n}"), "x", 1_000)
     };
     let verifiers = [agent(1, dice), agent(9, dice)];
     RunSpec {

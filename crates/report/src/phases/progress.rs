@@ -104,6 +104,7 @@ impl Progress {
             | Outer::ItemsSeen(_)
             | Outer::PromptFailed(_)
             | Outer::StageReached(_)
+            | Outer::GateChanged(_)
             | Outer::PhaseStarted(_)
             | Outer::PhaseFinished(_)
             | Outer::LimitReached(_)

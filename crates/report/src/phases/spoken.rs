@@ -25,6 +25,7 @@ fn is_worth_keeping(event: &Outer) -> bool {
         | Outer::WaitStarted(_)
         | Outer::WaitEnded(_)
         | Outer::LimitReached(_)
+        | Outer::GateChanged(_)
         | Outer::Warning(_)
         | Outer::RunFinished(_) => true,
         // Gates are red before the work more often than not.

@@ -39,6 +39,7 @@ pub(crate) fn entries(line: &Line, view: &View, style: Style) -> Vec<Entry> {
         | Outer::CheckpointFailed(_)
         | Outer::PromptFailed(_)
         | Outer::SessionEnded(_)
+        | Outer::GateChanged(_)
         | Outer::PhaseStarted(_)
         | Outer::PhaseFinished(_)
         | Outer::WaitStarted(_)

@@ -20,6 +20,7 @@ pub(crate) fn sentence(event: &Outer, at: Millis, rules: &WaitRules) -> Option<(
         Outer::HandoffDecided(decided) => (handoff_decided(decided), Tint::Bold),
         Outer::SessionEnded(ended) => (session_ended(ended)?, Tint::Careful),
         Outer::GateFinished(gate) => gate_finished(gate),
+        Outer::GateChanged(change) => (change.sentence(), Tint::Careful),
         Outer::PhaseStarted(phase) | Outer::PhaseFinished(phase) => (phase_words(phase), Tint::Plain),
         Outer::WaitStarted(wait) => (waiting_words(wait, at, rules), Tint::Careful),
         Outer::WaitEnded(wait) => (format!("no longer waiting for {}", wait.why), Tint::Plain),

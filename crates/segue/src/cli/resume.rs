@@ -1,5 +1,7 @@
 //! `segue resume`: replay the journal, end what the dead process left behind, and go on.
 
+use std::io::Write;
+use std::path::Path;
 use std::time::Duration;
 
 use segue_journal::{Journal, Reader, RunRow};
@@ -15,6 +17,7 @@ use crate::budget::{self, DayBook};
 use crate::checkpoint::is_done;
 use crate::config::{Flags, Settings};
 use crate::driver::{Book, Driver, Face, Look};
+use crate::gates::swap;
 use crate::git::Repo;
 use crate::process::lock::Lock;
 use crate::process::{self, tree};
@@ -80,6 +83,7 @@ pub(super) fn resume_with(
     }
     tree::adopt()?;
     let orphans = end_orphans(&row.id, machine.view());
+    undo_swap(&place.store.run_dir(&row.id));
     let back = back.map(|document| way_back::prepare(document, &place, machine.view(), last)).transpose()?;
     journal.append(&row.id, &[], Some("running".into()))?;
     let book = Book::new(journal, &row.id, last);
@@ -108,6 +112,20 @@ pub(super) fn end_orphans(run: &str, view: &View) -> u32 {
     let grace = Duration::from_secs(1);
     tree::end(&crashed::left_of(run, view), grace)
         + process::sweep_marked(&format!("{}={run}", process::RUN_MARK), grace)
+}
+
+/// Puts the agent's files back where a crash left the originals of a gate in place.
+pub(super) fn undo_swap(run_dir: &Path) {
+    let Some(kept) = swap::undo_cut_off(run_dir) else { return };
+    let left = if kept.is_empty() {
+        String::new()
+    } else {
+        format!("; changed since and left alone: {}", kept.join(", "))
+    };
+    let _ = writeln!(
+        std::io::stderr().lock(),
+        "segue: a gate was running with the originals of its files when the run crashed: the agent's files are back{left}"
+    );
 }
 
 fn choose(at: &Place, reader: &Reader, id: Option<&str>) -> Result<RunRow, Failure> {
@@ -163,6 +181,12 @@ fn changed_spec(args: &Resume, spec: &RunSpec, settings: &Settings) -> Option<Ru
         for agent in &mut changed.agents {
             let now = settings.agents.iter().find(|a| a.spec.name == agent.name);
             agent.allow = now.map(|a| a.spec.allow.clone()).unwrap_or_default();
+        }
+    }
+    for gate in &mut changed.gates {
+        if let Some(now) = settings.gates.iter().find(|now| now.name == gate.name) {
+            gate.may_change = now.may_change;
+            gate.protect.clone_from(&now.protect);
         }
     }
     // Whether to wait is a matter of whoever calls, each time anew.

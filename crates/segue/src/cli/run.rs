@@ -14,7 +14,7 @@ use segue_plans::read_task;
 use super::args::Run;
 use super::failure::Failure;
 use super::open::{self, Place};
-use super::resume::end_orphans;
+use super::resume::{end_orphans, undo_swap};
 use super::way_back;
 use super::{out, plan};
 use crate::budget::{self, DayBook};
@@ -156,6 +156,7 @@ fn end_dead_runs(journal: &Journal, workdir: &Path) -> Result<(), Failure> {
         let elsewhere = |spec: &RunSpec| Path::new(&spec.workdir) != workdir;
         if !machine.view().spec.as_deref().is_some_and(elsewhere) {
             end_orphans(&row.id, machine.view());
+            undo_swap(&Store::at(workdir).run_dir(&row.id));
         }
     }
     Ok(())

@@ -148,6 +148,8 @@ pub(crate) const KEYS: &[Key] = &[
     key("gates.*.run", Kind::Text, "the command of a gate that a plan names"),
     key("gates.*.timeout", Kind::Duration, "how long it may take"),
     key("gates.*.manual", Kind::Bool, "a person decides; never run"),
+    key("gates.*.protect", Kind::Words, "globs of files that it runs, beside those that its command tells"),
+    key("gates.*.may_change", Kind::Bool, "the agent may change what it runs"),
     key("git.enabled", Kind::Bool, "whether git is used at all"),
     env(
         key(

@@ -83,7 +83,12 @@ pub(crate) fn named_gates(values: &Values, problems: &mut Vec<Problem>) -> BTree
         let timeout_ms = millis(get("timeout")).unwrap_or(GATE_TIMEOUT_MS);
         gates.insert(
             name.to_owned(),
-            GateSpec { name: name.to_owned(), run: run.unwrap_or_default(), timeout_ms, manual },
+            GateSpec {
+                manual,
+                protect: list(get("protect")).unwrap_or_default(),
+                may_change: yes(get("may_change")),
+                ..GateSpec::new(name, run.unwrap_or_default(), timeout_ms)
+            },
         );
     }
     gates

@@ -7,7 +7,7 @@ use super::socket::Verdict;
 use super::{Driver, Input};
 use crate::checkpoint::{self, Composed, Judgement, Request, Situation};
 use crate::clock;
-use crate::gates::{self, GateRoom};
+use crate::gates::{self, GateRoom, guard};
 use crate::learned;
 use crate::private::Private;
 use crate::state::State;
@@ -90,6 +90,7 @@ impl Driver {
         let gates = spec.gates.iter().filter(|g| !g.manual);
         let gates: Vec<_> = gates.map(|gate| self.place.private.gate(gate)).collect();
         let room = GateRoom::of(&self.place);
+        let start = guard::Start { repo: self.place.repo.clone(), tree: spec.git.base_tree.clone() };
         let (place, sender) = (self.place.clone(), self.sender.clone());
         self.gates = Some(tokio::spawn(async move {
             let tree = tokio::task::spawn_blocking(move || place.tree()).await.ok().flatten();
@@ -98,6 +99,11 @@ impl Driver {
             }
             for gate in gates {
                 let result = gates::run(&gate, &room, when, round).await;
+                if when == GateWhen::After && result.passed {
+                    for event in guard::check(&gate, &room, &start, round).await {
+                        let _ = sender.send(Input::Event(event)).await;
+                    }
+                }
                 if sender.send(Input::Event(Event::GateFinished(result))).await.is_err() {
                     return;
                 }

@@ -148,6 +148,7 @@ impl Runner {
             exit_code: self.exit,
             until: None,
             last_message: None,
+            gate_changes: Vec::new(),
         };
         (finished, words)
     }

@@ -28,6 +28,7 @@ mod endurance;
 #[cfg(test)]
 mod forecast;
 #[cfg(test)]
+mod gate_changes;
 mod gates;
 #[cfg(test)]
 mod handoff;

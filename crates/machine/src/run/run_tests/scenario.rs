@@ -174,7 +174,7 @@ impl Scenario {
 
     /// Gates that are red before the work and green after it.
     pub(super) fn gates(mut self, count: usize) -> Self {
-        let gate = |n| GateSpec { name: format!("g{n}"), run: "x".into(), timeout_ms: 1, manual: false };
+        let gate = |n| GateSpec::new(format!("g{n}"), "x", 1);
         self.spec.gates = (1..=count).map(gate).collect();
         self
     }

@@ -166,6 +166,9 @@ fn tells_of_the_window(event: &Event) -> bool {
         | Event::StopAsked { .. }
         | Event::TryAsked
         | Event::BaseMoved { .. }
+        | Event::GateSwapped { .. }
+        | Event::GateRestored { .. }
+        | Event::GateChanged(_)
         | Event::ModelPriced { .. }
         | Event::DaySpent(_) => false,
     }

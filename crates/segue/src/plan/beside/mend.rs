@@ -265,7 +265,7 @@ fn failing(red: &[&GateResult]) -> String {
 fn no_markers(files: &[String]) -> GateSpec {
     let files: Vec<String> = files.iter().map(|file| gates::quoted(file)).collect();
     let run = format!("! grep -nE '^(<<<<<<<|>>>>>>>) ' -- {} 2>/dev/null", files.join(" "));
-    GateSpec { name: "no conflict is left".to_owned(), run, timeout_ms: LOOK_MS, manual: false }
+    GateSpec::new("no conflict is left", run, LOOK_MS)
 }
 
 fn ledger(store: &Store, run: &str) -> Option<String> {
