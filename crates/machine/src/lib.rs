@@ -28,7 +28,7 @@ pub use agent_event::{AgentEvent, AgentFailure, Capabilities, ItemState, ListIte
 pub use budget::{AgentBudget, AgentSpent, BudgetSpec, DayLimits, DaySpent, Opening, Spent};
 pub use circuit::Circuit;
 pub use effect::{
-    Choice, Considered, Depth, Effect, EndHow, NextKind, NextStep, Notice, Prompt, TaskPart, Timer,
+    Choice, Considered, Continued, Depth, Effect, EndHow, NextKind, NextStep, Notice, Prompt, TaskPart, Timer,
 };
 pub use event::{
     Activity, Asked, CheckpointBy, Claims, Event, GateResult, GateWhen, Millis, Record, SessionReason,

@@ -71,6 +71,8 @@ outer_events! {
     PromptFailed(PromptFailed) = "prompt.failed",
     /// What comes after a session was decided.
     HandoffDecided(HandoffDecided) = "handoff.decided",
+    /// A conversation is continued after a failure.
+    SessionContinued(SessionContinued) = "session.continued",
     /// A session is over.
     SessionEnded(SessionEnded) = "session.ended",
     /// A gate ran.

@@ -203,6 +203,7 @@ impl Claude {
                 brake: self.options.brake.is_some(),
                 tell: true,
                 side: true,
+                resume: true,
             },
         });
     }

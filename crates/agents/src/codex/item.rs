@@ -91,7 +91,7 @@ impl Codex {
     pub(super) fn raw_item(&mut self, item: &Value, io: &mut Io) {
         self.raw_items = true;
         match item["type"].as_str().unwrap_or_default() {
-            "function_call" | "custom_tool_call" | "local_shell_call" => self.raw_call(item, io),
+            _ if is_call(item) => self.raw_call(item, io),
             kind if kind.ends_with("_output") => self.raw_output(item, io),
             _ => {}
         }
@@ -188,6 +188,11 @@ pub(super) fn only_reads(item: &Value) -> bool {
     let actions = item["commandActions"].as_array().map_or(&[][..], Vec::as_slice);
     let reads = |action: &Value| matches!(action["type"].as_str(), Some("read" | "listFiles" | "search"));
     item["type"] == "webSearch" || (!actions.is_empty() && actions.iter().all(reads))
+}
+
+/// Whether an item of the model's API calls a tool.
+pub(super) fn is_call(item: &Value) -> bool {
+    matches!(item["type"].as_str(), Some("function_call" | "custom_tool_call" | "local_shell_call"))
 }
 
 pub(super) fn call_title(item: &Value) -> String {

@@ -15,7 +15,11 @@ impl OpenCode {
         let about = &event["properties"];
         let session = about["sessionID"].as_str();
         let ours = session.is_some() && session == self.session.as_deref();
-        match event["type"].as_str().unwrap_or_default() {
+        let kind = event["type"].as_str().unwrap_or_default();
+        if !ours && session.is_some() && self.side_event(kind, about, io) {
+            return;
+        }
+        match kind {
             "server.connected" => self.connected(io),
             "permission.asked" => self.permission_asked(about, io),
             "question.asked" => self.question_asked(about, io),
@@ -171,7 +175,7 @@ impl OpenCode {
         }
     }
 
-    fn reading(&mut self, part: &Value) -> Reading {
+    pub(super) fn reading(&mut self, part: &Value) -> Reading {
         let tokens = &part["tokens"];
         let count = |at: &str| tokens.pointer(at).and_then(Value::as_f64).map_or(0, whole);
         self.cost += part["cost"].as_f64().filter(|cost| *cost > 0.0).unwrap_or(0.0);

@@ -49,6 +49,8 @@ pub(super) struct Desk {
     forks: Forks,
     pub(super) faults: Faults,
     pub(super) log: Log,
+    /// The body of every model call with its number in the log, where the script wants them.
+    pub(super) bodies: Vec<(u64, Value)>,
 }
 
 impl Desk {
@@ -56,7 +58,17 @@ impl Desk {
         let log = Log::open(script.truth_log.as_deref())?;
         let faults = Faults::new(&script.faults);
         let (cache, meter) = (Cache::default(), Meter::new(count));
-        Ok(Self { script, start_ms, n: 0, cache, meter, forks: Forks::default(), faults, log })
+        Ok(Self {
+            script,
+            start_ms,
+            n: 0,
+            cache,
+            meter,
+            forks: Forks::default(),
+            faults,
+            log,
+            bodies: Vec::new(),
+        })
     }
 
     /// The reply to a request.
@@ -100,6 +112,9 @@ impl Desk {
         talk.forked = self.forks.is_fork(&talk);
         let input = self.meter.prompt(&talk.pieces);
         describe(line, &talk, input);
+        if self.script.keep_bodies {
+            self.bodies.push((line.n, body.clone()));
+        }
         let answer = persona::answer(&talk, &self.script.persona);
         (line.thread, line.kind) = (answer.thread, answer.kind);
         if line.thread == Thread::Main {

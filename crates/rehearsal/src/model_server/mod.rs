@@ -109,6 +109,11 @@ impl ModelServer {
         self.shared.desk.lock().unwrap_or_else(PoisonError::into_inner).log.openings.clone()
     }
 
+    /// The body of every model call so far, with its number in the log, where the script wants them.
+    pub fn bodies(&self) -> Vec<(u64, serde_json::Value)> {
+        self.shared.desk.lock().unwrap_or_else(PoisonError::into_inner).bodies.clone()
+    }
+
     /// From here on nothing goes wrong.
     pub fn clear_faults(&self) {
         self.shared.desk.lock().unwrap_or_else(PoisonError::into_inner).faults.clear();

@@ -34,6 +34,8 @@ pub struct ServerScript {
     /// The key that agents were given; the truth log tells when a request came with another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// Keep the body of every model call, for tests that compare what an agent sent.
+    pub keep_bodies: bool,
 }
 
 impl Default for ServerScript {
@@ -48,6 +50,7 @@ impl Default for ServerScript {
             truth_log: None,
             latency_ms: 0,
             key: None,
+            keep_bodies: false,
         }
     }
 }

@@ -191,6 +191,7 @@ impl Play<'_> {
                 brake: self.world.brake,
                 tell: true,
                 side: false,
+                resume: false,
             },
         });
     }

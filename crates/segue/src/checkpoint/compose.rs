@@ -49,6 +49,7 @@ pub(crate) fn compose(
     let text = match prompt {
         Prompt::Task => prompts.fill("task", context! { task })?,
         Prompt::GoOn => prompts.fill("go_on", context! {})?,
+        Prompt::Continue { after, cut } => prompts.fill("continue", context! { after, cut })?,
         Prompt::GreenBefore { open } => prompts.fill("green_before", context! { open })?,
         Prompt::ClaimsWrong { round, of, claims } => {
             let said = |j: &segue_machine::claims::Judged| {

@@ -35,6 +35,8 @@ mod rehearse;
 #[cfg(test)]
 mod rivals;
 #[cfg(test)]
+mod sides;
+#[cfg(test)]
 mod stop;
 #[cfg(test)]
 mod support;

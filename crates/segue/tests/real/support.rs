@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use segue_rehearsal::brain::CHECKPOINT_REQUEST;
 use segue_rehearsal::job::Job;
 use segue_rehearsal::model_server::script::PersonaOptions;
 use segue_rehearsal::model_server::{Count, ModelServer, Opening, ServerScript, TruthLine};
@@ -183,6 +184,17 @@ impl World {
     /// The first request of every conversation of the worker, in order: what each successor was told.
     pub(crate) fn openings(&self) -> Vec<Opening> {
         self.server.openings()
+    }
+
+    /// What agents sent, in order, where the script keeps it.
+    pub(crate) fn bodies(&self) -> Vec<Value> {
+        self.server.bodies().into_iter().map(|(_, body)| body).collect()
+    }
+
+    /// The numbers of the calls that ask for a checkpoint.
+    pub(crate) fn bodies_asking(&self) -> Vec<u64> {
+        let asking = |body: &Value| body.to_string().contains(CHECKPOINT_REQUEST);
+        self.server.bodies().into_iter().filter(|(_, body)| asking(body)).map(|(n, _)| n).collect()
     }
 
     /// A program with a clean environment and a home of its own, not yet started.

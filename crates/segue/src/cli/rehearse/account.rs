@@ -183,6 +183,7 @@ impl Account {
             | Outer::StageReached(_)
             | Outer::CheckpointRequested(_)
             | Outer::HandoffDecided(_)
+            | Outer::SessionContinued(_)
             | Outer::SessionEnded(_)
             | Outer::GateFinished(_)
             | Outer::PhaseStarted(_)
