@@ -10,7 +10,7 @@ use crate::Time;
 use crate::fields::{
     AgentSaid, CheckpointFailed, CheckpointRequested, CheckpointTaken, GateFinished, GaugeRead,
     HandoffDecided, ItemsSeen, LimitReached, PhaseFields, PromptFailed, RunFinished, RunStarted,
-    SessionEnded, SessionStarted, StageReached, WaitFields, Warning,
+    SessionContinued, SessionEnded, SessionStarted, StageReached, WaitFields, Warning,
 };
 
 /// The version of the contract. It changes only when a name or a meaning does; added fields do not count.
