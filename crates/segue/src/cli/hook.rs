@@ -1,8 +1,9 @@
 //! What an agent's own hooks call: the brake after a tool, and the guard before a compaction.
 //!
-//! A hook must never be the reason that an agent stops working: whatever goes wrong here lets it go on.
+//! A hook must never be the reason that an agent stops working: whatever goes wrong here lets it go on. Only an agent whose
+//! run is gone is stopped after its tool, because nobody looks after it.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use segue_agents::text_chars;
@@ -72,7 +73,14 @@ fn ask(tool: String, chars: u64) -> Option<bool> {
     let token = std::env::var("SEGUE_TOKEN").ok()?;
     let mark = std::env::var(crate::process::SESSION_MARK).ok()?;
     let session = mark.rsplit('.').next()?.parse().ok()?;
-    say_to_run(Path::new(&socket), &token, Message::Brake { session, tool, chars }).ok()
+    match say_to_run(Path::new(&socket), &token, Message::Brake { session, tool, chars }) {
+        Ok(stop) => Some(stop),
+        // Nobody listens any more, which is another thing than a run that is slow to answer.
+        Err(error) if matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotFound) => {
+            Some(true)
+        }
+        Err(_) => None,
+    }
 }
 
 fn result_chars(tool: &str, response: &Value) -> u64 {
