@@ -25,8 +25,7 @@ pub(crate) fn check(data: &[u8]) {
 
 /// How every run begins.
 pub(crate) fn opening() -> Vec<Event> {
-    let gate =
-        GateSpec { name: "tests".to_owned(), run: "true".to_owned(), timeout_ms: 1_000, manual: false };
+    let gate = GateSpec::new("tests", "true", 1_000);
     let agent = |name: &str| AgentSpec {
         name: name.to_owned(),
         allow: vec!["execute".to_owned()],

@@ -53,6 +53,7 @@ impl Adapter for Command {
                 brake: false,
                 tell: false,
                 side: false,
+                resume: false,
             },
         });
     }

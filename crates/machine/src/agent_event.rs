@@ -296,6 +296,9 @@ pub struct Capabilities {
     /// It answers questions from its conversation while it works, without being disturbed.
     #[serde(default)]
     pub side: bool,
+    /// Its conversation can be continued after a failure, also by another process.
+    #[serde(default)]
+    pub resume: bool,
 }
 
 // Runs from before this was asked told every agent.

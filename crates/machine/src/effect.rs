@@ -313,8 +313,26 @@ pub enum Prompt {
         /// The answer.
         answer: String,
     },
+    /// The conversation was interrupted and is continued.
+    Continue {
+        /// What interrupted it.
+        after: String,
+        /// Tools that were running then and may be half done.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        cut: Vec<String>,
+    },
     /// Read the work and say whether it is done; change nothing.
     Verify,
+}
+
+/// How a conversation is continued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Continued {
+    /// The process that holds it is still there.
+    Alive,
+    /// A new process took it up.
+    Resumed,
 }
 
 /// A part of a task: items of its list, by their place among the open ones.
@@ -401,7 +419,16 @@ pub enum Notice {
         /// Its value.
         value: String,
     },
-    /// The run waits for an agent's provider; no process runs.
+    /// The conversation of a session is continued after a failure.
+    SessionContinued {
+        /// The session's number in the run.
+        session: u32,
+        /// In the same process or in a new one.
+        how: Continued,
+        /// What interrupted it.
+        after: String,
+    },
+    /// The run waits for an agent's provider. A process whose conversation is to be continued may be kept meanwhile.
     WaitStarted {
         /// The agent.
         agent: String,

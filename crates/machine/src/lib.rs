@@ -29,11 +29,11 @@ pub use agent_event::{AgentEvent, AgentFailure, Capabilities, ItemState, ListIte
 pub use budget::{AgentBudget, AgentSpent, BudgetSpec, DayLimits, DaySpent, Opening, Spent};
 pub use circuit::Circuit;
 pub use effect::{
-    Choice, Considered, Depth, Effect, EndHow, NextKind, NextStep, Notice, Prompt, TaskPart, Timer,
+    Choice, Considered, Continued, Depth, Effect, EndHow, NextKind, NextStep, Notice, Prompt, TaskPart, Timer,
 };
 pub use event::{
-    Activity, Asked, ChangeHow, ChangedFile, CheckpointBy, CheckpointHow, Claims, Event, GateChange, GateResult,
-    GateWhen, Millis, Record, SessionReason, StopHow, WordsSource, WorkState,
+    Activity, Asked, ChangeHow, ChangedFile, CheckpointBy, CheckpointHow, Claims, Event, GateChange,
+    GateResult, GateWhen, Millis, Record, SessionReason, StopHow, WordsSource, WorkState,
 };
 pub use limits::{Limit, Limits};
 pub use price::{LongPrompt, Price, Rates};

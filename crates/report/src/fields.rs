@@ -4,8 +4,8 @@
 use schemars::JsonSchema;
 use segue_machine::forecast::Basis;
 use segue_machine::{
-    AgentFailure, CheckpointBy, Claims, Considered, Depth, EndReason, GateChange, GateWhen, HandoffKind, Limit, ListItem,
-    Outlook, SessionReason, Source, Verdict, WordsSource,
+    AgentFailure, CheckpointBy, Claims, Considered, Continued, Depth, EndReason, GateChange, GateWhen,
+    HandoffKind, Limit, ListItem, Outlook, SessionReason, Source, Verdict, WordsSource,
 };
 use serde::{Deserialize, Serialize};
 
@@ -261,6 +261,17 @@ pub struct HandoffDecided {
     /// The line that users of the preset know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+}
+
+/// A conversation is continued after a failure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionContinued {
+    /// The session.
+    pub session: String,
+    /// In the same process or in a new one.
+    pub how: Continued,
+    /// The failure or crash.
+    pub after: String,
 }
 
 /// A session is over.

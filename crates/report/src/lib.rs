@@ -16,8 +16,8 @@ mod words;
 pub use fields::{
     AgentSaid, CallsLeft, CheckpointFailed, CheckpointRequested, CheckpointTaken, ForecastBasis,
     ForecastFields, GateFinished, GateTime, GaugeRead, HandoffDecided, ItemsSeen, LimitReached, PhaseFields,
-    PhaseStatus, PromptFailed, RunFinished, RunStarted, SessionEnded, SessionStarted, StageReached,
-    WaitFields, Warning,
+    PhaseStatus, PromptFailed, RunFinished, RunStarted, SessionContinued, SessionEnded, SessionStarted,
+    StageReached, WaitFields, Warning,
 };
 pub use json::{escape_json, to_json_line};
 pub use outer::{Line, Outer, SCHEMA, schema};

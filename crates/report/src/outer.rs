@@ -11,7 +11,7 @@ use crate::Time;
 use crate::fields::{
     AgentSaid, CheckpointFailed, CheckpointRequested, CheckpointTaken, GateFinished, GaugeRead,
     HandoffDecided, ItemsSeen, LimitReached, PhaseFields, PromptFailed, RunFinished, RunStarted,
-    SessionEnded, SessionStarted, StageReached, WaitFields, Warning,
+    SessionContinued, SessionEnded, SessionStarted, StageReached, WaitFields, Warning,
 };
 
 /// The version of the contract. It changes only when a name or a meaning does; added fields do not count.
@@ -72,6 +72,8 @@ outer_events! {
     PromptFailed(PromptFailed) = "prompt.failed",
     /// What comes after a session was decided.
     HandoffDecided(HandoffDecided) = "handoff.decided",
+    /// A conversation is continued after a failure.
+    SessionContinued(SessionContinued) = "session.continued",
     /// A session is over.
     SessionEnded(SessionEnded) = "session.ended",
     /// A gate ran.

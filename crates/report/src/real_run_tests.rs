@@ -12,8 +12,15 @@ fn agent(session: u32, event: AgentEvent) -> Event {
 }
 
 fn ready(session: u32) -> Event {
-    let can =
-        Capabilities { ask: true, follow_up: true, usage: true, brake: false, tell: false, side: false };
+    let can = Capabilities {
+        ask: true,
+        follow_up: true,
+        usage: true,
+        brake: false,
+        tell: false,
+        side: false,
+        resume: false,
+    };
     let (model, window) = (Some("opus".into()), Some(200_000));
     agent(
         session,

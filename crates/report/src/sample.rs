@@ -6,9 +6,9 @@ use segue_machine::forecast::Forecast;
 use segue_machine::gauge::{Gauge, Ratio};
 use segue_machine::policy::preset;
 use segue_machine::{
-    AgentSpec, Capabilities, CheckpointBy, Choice, Claims, Considered, Depth, Doing, EndReason, GateResult,
-    GateSpec, GateWhen, GitSpec, HandoffKind, ItemState, Life, Limit, ListItem, Phase, Reading, RunSpec,
-    SessionReason, SessionView, Source, Totals, Verdict, View,
+    AgentSpec, Capabilities, CheckpointBy, Choice, Claims, Considered, Continued, Depth, Doing, EndReason,
+    GateResult, GateSpec, GateWhen, GitSpec, HandoffKind, ItemState, Life, Limit, ListItem, Phase, Reading,
+    RunSpec, SessionReason, SessionView, Source, Totals, Verdict, View,
 };
 
 use crate::*;
@@ -238,6 +238,7 @@ fn endings(text: &str) -> Vec<Outer> {
         }),
         Outer::PhaseStarted(phase(None)),
         Outer::PhaseFinished(phase(Some(PhaseStatus::Split))),
+        Outer::SessionContinued(SessionContinued { session: t(), how: Continued::Resumed, after: t() }),
         Outer::WaitStarted(wait()),
         Outer::WaitEnded(wait()),
         Outer::LimitReached(LimitReached { limit: Limit::Cost, value: t() }),

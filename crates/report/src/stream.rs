@@ -12,8 +12,8 @@ use segue_machine::{
 
 use crate::fields::{
     AgentSaid, CheckpointFailed, CheckpointRequested, CheckpointTaken, GateFinished, GaugeRead,
-    HandoffDecided, ItemsSeen, LimitReached, PromptFailed, RunFinished, RunStarted, SessionEnded,
-    SessionStarted, StageReached, WaitFields, Warning,
+    HandoffDecided, ItemsSeen, LimitReached, PromptFailed, RunFinished, RunStarted, SessionContinued,
+    SessionEnded, SessionStarted, StageReached, WaitFields, Warning,
 };
 use crate::{Line, Outer, SCHEMA, Time, words};
 
@@ -246,6 +246,11 @@ impl OuterStream {
             Notice::WaitStarted { agent, failure, why, until } => {
                 Outer::WaitStarted(wait_fields(agent, *failure, why, *until))
             }
+            Notice::SessionContinued { session, how, after } => Outer::SessionContinued(SessionContinued {
+                session: name(*session),
+                how: *how,
+                after: after.clone(),
+            }),
             Notice::WaitEnded { agent, failure, why, until } => {
                 Outer::WaitEnded(wait_fields(agent, *failure, why, *until))
             }

@@ -60,8 +60,7 @@ impl Options {
 
     fn settings(&self) -> Option<Value> {
         let mut settings = serde_json::Map::new();
-        // A conversation that is taken up again may be past its ceiling already: compaction is its only way out.
-        if self.no_compaction && !self.resume {
+        if self.no_compaction {
             settings.insert("autoCompactEnabled".to_owned(), json!(false));
         }
         let mut hooks = serde_json::Map::new();

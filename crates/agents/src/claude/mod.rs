@@ -192,6 +192,7 @@ impl Claude {
                 brake: self.options.brake.is_some(),
                 tell: self.options.brake.is_some(),
                 side: true,
+                resume: true,
             },
         });
     }

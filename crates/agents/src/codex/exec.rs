@@ -103,6 +103,7 @@ impl Adapter for CodexExec {
                 brake: false,
                 tell: false,
                 side: false,
+                resume: false,
             },
         });
     }

@@ -199,6 +199,7 @@ impl Codex {
                 brake: false,
                 tell: false,
                 side: true,
+                resume: true,
             },
         });
     }

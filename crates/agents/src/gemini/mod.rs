@@ -53,7 +53,7 @@ pub struct Gemini {
 impl Gemini {
     /// A conversation as the options say. An old one is never taken up again: Gemini CLI then sends every tool result twice.
     pub fn new(options: Options) -> Self {
-        let acp = Acp::new(options.cwd.clone(), None);
+        let acp = Acp::new(options.cwd.clone(), None).without_loading();
         let acp = if options.brake.is_some() { acp.with_brake() } else { acp };
         Self { options, acp, conversation: None, ended: BTreeMap::new(), results: BTreeMap::new() }
     }

@@ -237,6 +237,7 @@ impl OpenCode {
                 brake: false,
                 tell: false,
                 side: true,
+                resume: true,
             },
         });
         self.look_for_forks(io);

@@ -138,6 +138,20 @@ impl Gauge {
         }
     }
 
+    /// Takes over what is known of a conversation that is continued.
+    pub fn carry(&mut self, from: &Self) {
+        self.window = self.window.or(from.window);
+        self.ceiling = self.ceiling.or(from.ceiling);
+        self.last = from.last;
+        self.last_call.clone_from(&from.last_call);
+        self.source = from.source;
+        self.pending_chars = from.pending_chars;
+        self.pending_squares = from.pending_squares;
+        self.added_since = true;
+        self.tools = from.tools;
+        self.blind &= self.last.is_none();
+    }
+
     /// Counts a tool call.
     pub fn count_tool(&mut self) {
         self.tools = self.tools.saturating_add(1);

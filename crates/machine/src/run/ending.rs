@@ -124,7 +124,8 @@ impl Run {
         }
         // The work was saved before the wait began.
         if self.view.phase == Phase::Waiting {
-            return self.finish_now(outcome, out);
+            self.stop_waiting(out);
+            return self.end_session(EndReason::Stopped, After::Finish(outcome), out);
         }
         let then = Then::Finish(outcome.clone(), EndReason::Stopped);
         if let Some(taking) = self.taking.as_mut() {

@@ -68,7 +68,7 @@ impl Run {
         let words = self.circuit_words(self.agent).filter(|_| failure != AgentFailure::Other);
         let words = words.map_or_else(String::new, |words| format!(" ({words})"));
         Self::warn("agent_failed", format!("the agent failed{words}: {message}"), out);
-        if failure == AgentFailure::Other {
+        if failure == AgentFailure::Other && (self.ask.is_some() || self.can_continue().is_none()) {
             return self.turn_failed(EndReason::Failed, message, out);
         }
         let asked = Asked { depth: Depth::Emergency, stage: None, reason: message.to_owned() };
@@ -87,6 +87,7 @@ impl Run {
         match self.way() {
             Way::Stop(_) => (NextKind::Stop, None),
             Way::Wait(next) | Way::Other(next) if next != self.agent => (NextKind::Fallback, Some(next)),
+            Way::Wait(_) | Way::Go if self.can_continue().is_some() => (NextKind::Continue, Some(self.agent)),
             Way::Wait(_) | Way::Other(_) | Way::Go => (NextKind::Restart, Some(self.agent)),
         }
     }
@@ -103,8 +104,12 @@ impl Run {
                 self.announce_handoff(None, HandoffKind::Stop, outcome.reason.clone(), out);
                 return self.end_session(EndReason::Failed, After::Finish(*outcome), out);
             }
-            Way::Wait(next) | Way::Other(next) => next,
-            Way::Go => self.agent,
+            Way::Other(next) => next,
+            Way::Wait(next) if next != self.agent => next,
+            Way::Wait(_) | Way::Go => match self.can_continue() {
+                Some(how) => return self.continue_after(how, reason, out),
+                None => self.agent,
+            },
         };
         let (kind, start) = if next == self.agent {
             (HandoffKind::Restart, SessionReason::Restart)

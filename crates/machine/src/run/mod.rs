@@ -9,6 +9,7 @@ mod brake;
 mod budget;
 mod circles;
 mod claims;
+mod continuing;
 mod ending;
 mod failing;
 mod futile;
@@ -119,8 +120,12 @@ pub struct Run {
     /// The agent, by its place in the list, that told no usage in its last session.
     blind: Option<usize>,
     conversation: Option<String>,
-    /// The agent and conversation of the session before.
-    last_talk: Option<(String, String)>,
+    /// The conversation of the session before.
+    last_talk: Option<continuing::Talk>,
+    /// Why a conversation that is to be continued was interrupted.
+    continues: Option<String>,
+    /// How many calls this session had made when it was continued last.
+    continued_at: Option<u32>,
     stop_asked: bool,
     /// What the agent said when it said that it was done.
     last_words: String,

@@ -25,10 +25,10 @@ impl Run {
             self.agent = self.agent.min(spec.agents.len().saturating_sub(1));
         }
         let was_checkpointing = self.taking.is_some();
+        let crashed = self.view.session.is_some();
         self.close_session(EndReason::Lost, None, orphans, out);
-        let agent = self.agent_name(self.agent);
-        let last = self.last_talk.as_ref().filter(|(name, _)| same_session && *name == agent);
-        self.conversation = last.map(|(_, conversation)| conversation.clone());
+        self.conversation = self.talk_after_crash(same_session, crashed);
+        self.continues = crashed.then(|| "segue itself was interrupted".to_owned());
         self.forget_what_was_in_flight();
         self.set_deadline(out);
         if let Some(at) = at.filter(|_| self.view.sessions > 0) {

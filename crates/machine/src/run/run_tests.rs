@@ -13,6 +13,8 @@ mod budget;
 mod checkpoint;
 #[path = "run_tests/claims.rs"]
 mod claims;
+#[path = "run_tests/continuing.rs"]
+mod continuing;
 #[path = "run_tests/ends.rs"]
 mod ends;
 #[path = "run_tests/gates.rs"]

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use super::{After, Doing, EndReason, HandoffKind, Life, Phase, Replace, Run, SessionView, Totals};
 use crate::forecast::Forecast;
 use crate::gauge::{Gauge, Ratio};
-use crate::{AgentSpec, Capabilities, Effect, Notice, Outcome, Prompt, SessionReason, Timer, Verdict};
+use crate::{
+    AgentFailure, AgentSpec, Capabilities, Effect, Notice, Outcome, Prompt, SessionReason, Timer, Verdict,
+};
 
 impl Run {
     /// Starts the next session with fresh counters.
@@ -71,6 +73,10 @@ impl Run {
         });
         self.conversation = self.conversation.take().filter(|_| reason == SessionReason::Resume);
         let conversation = self.conversation.clone();
+        self.continued_at = None;
+        if conversation.is_none() {
+            self.continues = None;
+        }
         out.push(Effect::StartSession { session: n, agent: agent.name, reason, conversation });
         out.push(Effect::SetTimer { timer: Timer::Idle, at: self.now.saturating_add(look_ms) });
     }
@@ -120,9 +126,10 @@ impl Run {
         self.note_sizes();
         let prompt = match helps {
             Some(prompt) => prompt,
-            None if resumed => {
-                self.user_answer.take().map_or(Prompt::GoOn, |answer| Prompt::Answered { answer })
-            }
+            None if resumed => match self.user_answer.take() {
+                Some(answer) => Prompt::Answered { answer },
+                None => self.continue_resumed(n, out),
+            },
             None => self.first_prompt(),
         };
         out.push(Effect::SendPrompt { session: n, prompt });
@@ -170,6 +177,9 @@ impl Run {
         if expected || self.taking.is_some() {
             return;
         }
+        if self.view.phase == Phase::Waiting {
+            return self.kept_process_lost();
+        }
         let code = exit.map_or_else(|| "by a signal".to_owned(), |c| format!("with code {c}"));
         if helps {
             return self.helper_lost(was_starting, &format!("it ended {code}"), out);
@@ -182,6 +192,9 @@ impl Run {
     }
 
     pub(super) fn session_was_lost(&mut self, why: &str, out: &mut Vec<Effect>) {
+        if self.can_continue().is_some() && self.ask.is_none() {
+            return self.agent_failed(AgentFailure::Other, why, out);
+        }
         Self::warn("agent_failed", why, out);
         self.turn_failed(EndReason::Failed, why, out);
     }
@@ -191,9 +204,13 @@ impl Run {
         if self.stop_asked {
             return self.finish_now(super::ending::interrupted(), out);
         }
+        let reason = format!("agent {agent} {why}");
+        if self.conversation.take().is_some() {
+            Self::warn("agent_failed", format!("the conversation could not be resumed: {reason}"), out);
+            return self.start_session(SessionReason::Restart, out);
+        }
         self.note_failure(true, why);
         self.choose_fallback();
-        let reason = format!("agent {agent} {why}");
         if self.fallback.is_some() {
             Self::warn("agent_failed", reason.clone(), out);
             let kind = HandoffKind::Fallback;
@@ -217,10 +234,7 @@ impl Run {
         let Some(session) = self.view.session.take() else { return };
         self.view.past.add(session.spent);
         self.book_end(&session.agent, session.spent);
-        // A second opinion is nobody's work to be taken up.
-        if session.reason != SessionReason::Helper {
-            self.last_talk = session.conversation.map(|conversation| (session.agent, conversation));
-        }
+        self.keep_talk(&session);
         self.view.grown = session.forecast.counted().clone();
         self.growth.merge(&self.view.grown);
         self.side = None;

@@ -41,6 +41,14 @@ impl Run {
             && spec.policy.stages.iter().any(|s| s.replaces() && reached(s.at, &session.gauge, lines, moment))
     }
 
+    /// Whether a session with this gauge would be replaced at the next good moment.
+    pub(super) fn past_soft_line(&self, gauge: &Gauge) -> bool {
+        let Some(spec) = &self.view.spec else { return false };
+        let lines = self.lines.unwrap_or(spec.policy.lines);
+        !self.replacing_is_off()
+            && spec.policy.stages.iter().any(|s| s.replaces() && reached(s.at, gauge, lines, true))
+    }
+
     /// 100 % or more, or no restart allowed: the session runs on past the line.
     pub(super) fn replacing_is_off(&self) -> bool {
         self.view.spec.as_ref().is_some_and(|s| s.policy.replacing_off || s.limits.max_restarts == Some(0))

@@ -10,8 +10,8 @@ use crate::forecast::{Basis, CallsLeft, Forecast, Growth};
 use crate::gauge::Gauge;
 use crate::ledger::Ledger;
 use crate::{
-    AgentFailure, AgentSpent, Capabilities, CheckpointBy, Circuit, DaySpent, GateChange, GateResult, ListItem, Millis,
-    Opening, Outcome, RunSpec, SessionReason, Spent,
+    AgentFailure, AgentSpent, Capabilities, CheckpointBy, Circuit, DaySpent, GateChange, GateResult,
+    ListItem, Millis, Opening, Outcome, RunSpec, SessionReason, Spent,
 };
 
 /// Where a run stands.

@@ -233,6 +233,7 @@ pub(crate) fn ready(session: u32, dice: &mut Dice) -> AgentEvent {
             brake: dice.chance(50),
             tell: dice.chance(50),
             side: dice.chance(50),
+            resume: dice.chance(50),
         },
     }
 }

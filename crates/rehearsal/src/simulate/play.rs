@@ -200,6 +200,7 @@ impl Play<'_> {
                 brake: self.world.brake,
                 tell: true,
                 side: false,
+                resume: false,
             },
         });
     }

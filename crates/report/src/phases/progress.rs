@@ -103,6 +103,7 @@ impl Progress {
             | Outer::AgentSaid(_)
             | Outer::ItemsSeen(_)
             | Outer::PromptFailed(_)
+            | Outer::SessionContinued(_)
             | Outer::StageReached(_)
             | Outer::GateChanged(_)
             | Outer::PhaseStarted(_)

@@ -21,6 +21,7 @@ fn is_worth_keeping(event: &Outer) -> bool {
         Outer::SessionStarted(_)
         | Outer::CheckpointTaken(_)
         | Outer::HandoffDecided(_)
+        | Outer::SessionContinued(_)
         | Outer::SessionEnded(_)
         | Outer::WaitStarted(_)
         | Outer::WaitEnded(_)

@@ -38,6 +38,7 @@ pub(crate) fn entries(line: &Line, view: &View, style: Style) -> Vec<Entry> {
         | Outer::CheckpointTaken(_)
         | Outer::CheckpointFailed(_)
         | Outer::PromptFailed(_)
+        | Outer::SessionContinued(_)
         | Outer::SessionEnded(_)
         | Outer::GateChanged(_)
         | Outer::PhaseStarted(_)

@@ -1,15 +1,23 @@
 //! What one event says in one line, in the same words for a run by itself and for one of many side by side.
 
 use segue_machine::{
-    CheckpointBy, Depth, EndReason, HandoffKind, Limit, Millis, SessionReason, Verdict, WaitRules,
+    CheckpointBy, Continued, Depth, EndReason, HandoffKind, Limit, Millis, SessionReason, Verdict, WaitRules,
 };
 
 use crate::Outer;
 use crate::fields::{
-    CheckpointTaken, GateFinished, GateTime, HandoffDecided, PhaseFields, PhaseStatus, SessionEnded,
-    SessionStarted, StageReached, WaitFields,
+    CheckpointTaken, GateFinished, GateTime, HandoffDecided, PhaseFields, PhaseStatus, SessionContinued,
+    SessionEnded, SessionStarted, StageReached, WaitFields,
 };
 use crate::terminal::{Tint, duration, left, money, short, waiting, wall};
+
+fn session_continued(continued: &SessionContinued) -> String {
+    let place = match continued.how {
+        Continued::Alive => "continues in the same process",
+        Continued::Resumed => "resumes its conversation",
+    };
+    format!("{} {place} after: {}", continued.session, continued.after)
+}
 
 /// The event in words and how they look; `None` for one that is no sentence of its own.
 pub(crate) fn sentence(event: &Outer, at: Millis, rules: &WaitRules) -> Option<(String, Tint)> {
@@ -18,6 +26,7 @@ pub(crate) fn sentence(event: &Outer, at: Millis, rules: &WaitRules) -> Option<(
         Outer::StageReached(reached) => (stage_reached(reached), Tint::Careful),
         Outer::CheckpointTaken(taken) => (checkpoint_taken(taken), checkpoint_tint(taken)),
         Outer::HandoffDecided(decided) => (handoff_decided(decided), Tint::Bold),
+        Outer::SessionContinued(continued) => (session_continued(continued), Tint::Plain),
         Outer::SessionEnded(ended) => (session_ended(ended)?, Tint::Careful),
         Outer::GateFinished(gate) => gate_finished(gate),
         Outer::GateChanged(change) => (change.sentence(), Tint::Careful),

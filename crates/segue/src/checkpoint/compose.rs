@@ -52,6 +52,7 @@ pub(crate) fn compose(
         Prompt::NotDone { left } => prompts.fill("not_done", context! { left })?,
         Prompt::AskStatus => prompts.fill("ask_status", context! {})?,
         Prompt::Answered { answer } => prompts.fill("answered", context! { answer })?,
+        Prompt::Continue { after, cut } => prompts.fill("continue", context! { after, cut })?,
         Prompt::GreenBefore { open } => prompts.fill("green_before", context! { open })?,
         Prompt::ClaimsWrong { round, of, claims } => {
             let said = |j: &segue_machine::claims::Judged| {

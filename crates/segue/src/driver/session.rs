@@ -125,8 +125,7 @@ impl Driver {
                 brake: hook("before-model").and_then(|hook| self.gemini_brake(settings, &hook)),
             })),
             AgentKind::OpenCode => Box::new(OpenCode::new(opencode::Options {
-                // A conversation that is taken up again may be past its ceiling already: compaction is its only way out.
-                no_compaction: replaces && conversation.is_none(),
+                no_compaction: replaces,
                 resume: conversation,
                 model,
                 bypass,

@@ -54,6 +54,7 @@ const BUILT_IN: &[BuiltIn] = &[
     built_in("gates_failed", include_str!("../../templates/gates_failed.md"), &["round", "of", "failed"]),
     built_in("claims_wrong", include_str!("../../templates/claims_wrong.md"), &["round", "of", "claims"]),
     built_in("green_before", include_str!("../../templates/green_before.md"), &["open"]),
+    built_in("continue", include_str!("../../templates/continue.md"), &["after", "cut"]),
     built_in("go_on", include_str!("../../templates/go_on.md"), &[]),
     built_in("not_done", include_str!("../../templates/not_done.md"), &["left"]),
     built_in("ask_status", include_str!("../../templates/ask_status.md"), &[]),

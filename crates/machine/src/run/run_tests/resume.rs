@@ -265,7 +265,7 @@ fn an_agent_that_took_up_its_conversation_goes_on_and_one_that_could_not_gets_th
         let (conversation, model, window, ceiling) = (conversation.to_owned(), None, None, None);
         let can = scene.can;
         scene.says(AgentEvent::Ready { conversation, model, window, ceiling, can });
-        assert_eq!(scene.prompts().last() == Some(&Prompt::GoOn), goes_on);
+        assert_eq!(matches!(scene.prompts().last(), Some(Prompt::Continue { .. })), goes_on);
     }
 }
 

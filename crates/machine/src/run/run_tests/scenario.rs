@@ -135,6 +135,7 @@ impl Scenario {
                 brake: false,
                 tell: true,
                 side: false,
+                resume: false,
             },
             todo: VecDeque::new(),
             held: BTreeSet::new(),
