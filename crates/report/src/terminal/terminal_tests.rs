@@ -140,6 +140,8 @@ fn the_verdict_says_what_it_took_and_what_to_do_next() {
         [
             "",
             "stopped: the deadline is over",
+            "  the agent's last message:",
+            "  │ the parser reads every file",
             "  3 sessions · 2 handoffs · 0 overflows",
             "  tokens 1,432,262 in, unknown out · cost $3.21 · time 42 min 10 s",
             "  next: segue resume r1",
