@@ -150,6 +150,20 @@ fn the_verdict_says_what_it_took_and_what_to_do_next() {
 }
 
 #[test]
+fn truth5_what_the_agent_changed_of_a_gate_stands_beside_the_verdict() {
+    let Some(Outer::GateChanged(change)) = sample::each_with("x")
+        .into_iter()
+        .map(|line| line.event)
+        .find(|event| event.name() == "gate.changed")
+    else {
+        panic!("the sample has every type")
+    };
+    let finished = RunFinished { gate_changes: vec![change], ..finished() };
+    let lines = shown(Outer::RunFinished(finished), &sample::view("auto", None));
+    assert_eq!(lines[2], "  gate x fails with the originals: x x", "{lines:#?}");
+}
+
+#[test]
 fn colours_are_there_only_when_asked_for() {
     let view = sample::busy_view();
     let lines = sample::each_with("text");

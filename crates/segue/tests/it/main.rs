@@ -29,6 +29,7 @@ mod endurance;
 mod forecast;
 #[cfg(test)]
 mod gate_changes;
+#[cfg(test)]
 mod gates;
 #[cfg(test)]
 mod handoff;
@@ -82,6 +83,8 @@ mod trust;
 mod waiting;
 #[cfg(test)]
 mod way_back;
+#[cfg(test)]
+mod weakened;
 #[cfg(test)]
 mod work;
 #[cfg(test)]
