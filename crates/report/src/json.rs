@@ -3,20 +3,22 @@
 use std::fmt::Write;
 
 use crate::Line;
+use crate::terminal::reorders;
 
 /// The line as JSON without a line end. No control character and no line separator in it is raw.
 pub fn to_json_line(line: &Line) -> String {
     let json = serde_json::to_string(line).unwrap_or_else(|_| unwritable(line));
-    if json.chars().any(must_escape) { escape(&json) } else { json }
+    if json.chars().any(must_escape) { escape_json(&json) } else { json }
 }
 
 // serde_json writes these raw: valid JSON, but a terminal or a JavaScript reader may act on them.
 fn must_escape(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
+    c.is_control() || reorders(c) || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-// Outside strings JSON has none of these characters, so each one stands inside a string.
-fn escape(json: &str) -> String {
+/// JSON on one line with everything escaped that a terminal would act on. Outside strings JSON has none of these
+/// characters, so each one stands inside a string.
+pub fn escape_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + 16);
     for c in json.chars() {
         if must_escape(c) {

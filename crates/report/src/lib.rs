@@ -18,7 +18,7 @@ pub use fields::{
     GaugeRead, HandoffDecided, LimitReached, PhaseFields, PhaseStatus, RunFinished, RunStarted, SessionEnded,
     SessionStarted, StageReached, WaitFields, Warning,
 };
-pub use json::to_json_line;
+pub use json::{escape_json, to_json_line};
 pub use outer::{Line, Outer, SCHEMA, schema};
 pub use phases::{PhaseTree, Row, Standing};
 pub use status::{
@@ -26,7 +26,7 @@ pub use status::{
     schema as status_schema,
 };
 pub use stream::OuterStream;
-pub use terminal::{Output, Style, Terminal, columns, plain, wrap};
+pub use terminal::{Output, Style, Terminal, columns, plain, printable, wrap};
 pub use time::Time;
 
 #[cfg(test)]

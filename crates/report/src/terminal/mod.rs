@@ -14,7 +14,8 @@ use segue_machine::{Millis, View};
 
 use crate::Line;
 
-pub use text::{columns, plain, wrap};
+pub(crate) use text::reorders;
+pub use text::{columns, plain, printable, wrap};
 
 pub(crate) use fill::{Fill, wall};
 pub(crate) use live::{left, wait_rules, waiting};

@@ -4,28 +4,62 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// The text on one line without control characters, escape sequences and marks that reorder or hide text.
+/// The text on one line without control characters, escape sequences and marks that hide text. Marks that reorder text
+/// are shown by their number.
 pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
     let mut space = false;
+    each_shown(text, |c| {
+        if c.is_whitespace() {
+            space = true;
+            return;
+        }
+        if std::mem::take(&mut space) && !out.is_empty() {
+            out.push(' ');
+        }
+        push_shown(c, &mut out);
+    });
+    out
+}
+
+/// The text as [`plain`] has it, with its lines, tabs and spaces as they are.
+pub fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    each_shown(text, |c| {
+        if c != '\r' {
+            push_shown(c, &mut out);
+        }
+    });
+    out
+}
+
+fn each_shown(text: &str, mut show: impl FnMut(char)) {
+    let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
             '\u{1b}' => skip_escape(&mut chars),
             '\u{9b}' => skip_csi(&mut chars),
             '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}' => skip_string(&mut chars),
-            c if c.is_whitespace() => space = true,
+            '\n' | '\t' | '\r' | ' ' => show(c),
+            c if c.is_whitespace() => show(' '),
+            c if reorders(c) => show(c),
             c if c.is_control() || is_invisible(c) => {}
-            c => {
-                if space && !out.is_empty() {
-                    out.push(' ');
-                }
-                space = false;
-                out.push(c);
-            }
+            c => show(c),
         }
     }
-    out
+}
+
+fn push_shown(c: char, out: &mut String) {
+    if reorders(c) {
+        out.push_str(&format!("<U+{:04X}>", u32::from(c)));
+    } else {
+        out.push(c);
+    }
+}
+
+/// Whether a character changes the direction in which others are shown.
+pub(crate) fn reorders(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn skip_escape(chars: &mut Peekable<Chars<'_>>) {
@@ -220,12 +254,19 @@ mod tests {
             ("\u{9b}2Jcleared", "cleared"),
             ("\u{1b}(Bplain\u{1b}c", "plain"),
             ("a\r\n\tb\0\u{8}c", "a bc"),
-            ("safe\u{202e}txt.exe", "safetxt.exe"),
+            ("safe\u{202e}txt.exe", "safe<U+202E>txt.exe"),
+            ("hid\u{200b}den", "hidden"),
             ("\u{1b}]never closed\nnext", "next"),
             ("\u{1b}", ""),
         ] {
             assert_eq!(plain(raw), clean, "{raw:?}");
         }
+    }
+
+    #[test]
+    fn s4_lines_and_indentation_stay_and_nothing_else_that_a_terminal_acts_on() {
+        let raw = "a:\r\n\tb  c\u{1b}]52;c;aGk=\u{7}\n  \u{2066}d\u{9b}5m\u{85}e\n";
+        assert_eq!(printable(raw), "a:\n\tb  c\n  <U+2066>d e\n");
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(super) fn log(at: &Place, run: Option<&str>, follow: bool) -> Result<u8, Fai
             if at.json {
                 out::lines(lines.iter().map(to_json_line));
             } else {
-                out::lines(terminal.take(&lines, machine.view()).lines);
+                out::painted(terminal.take(&lines, machine.view()).lines);
             }
         }
         let alive = open::owner(at, &row.id, machine.view()).is_some();

@@ -1,21 +1,39 @@
-//! Writing results to standard output. A reader that went away is no error.
+//! Writing results to standard output. A reader that went away is no error. Nothing that a terminal would act on passes,
+//! whoever wrote it, but for [`painted`] lines, whose colours are segue's own, and [`bytes`], which were asked for.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
-use segue_report::{Time, plain};
+use segue_report::{Time, escape_json, plain, printable};
 
 /// Writes one line.
 pub(super) fn line(text: &str) {
-    let _ = writeln!(io::stdout().lock(), "{text}");
+    painted([harmless(text)]);
 }
 
 /// Writes lines.
 pub(super) fn lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) {
+    painted(lines.into_iter().map(|line| harmless(line.as_ref()).into_owned()));
+}
+
+/// Writes lines that a view has cleaned and painted.
+pub(super) fn painted<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) {
     let mut out = io::stdout().lock();
     for line in lines {
         if writeln!(out, "{}", line.as_ref()).is_err() {
             return;
         }
+    }
+}
+
+// JSON keeps what it says, as escapes.
+fn harmless(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|b| b == b'\n' || b == b'\t' || (b' '..0x7f).contains(&b)) {
+        Cow::Borrowed(text)
+    } else if text.starts_with(['{', '[']) && !text.contains('\n') {
+        Cow::Owned(escape_json(text))
+    } else {
+        Cow::Owned(printable(text))
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn show(at: &Place, args: &Show) -> Result<u8, Failure> {
         return checkpoint(at, &past, id);
     }
     if let Some(session) = args.output {
-        return output(at, &row.id, session, machine.view());
+        return output(at, &row.id, session, args.raw, machine.view());
     }
     if args.gates {
         return gates(at, machine.view());
@@ -124,12 +124,13 @@ fn checkpoint(at: &Place, past: &[Past], id: &str) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn output(at: &Place, run: &str, session: u32, view: &View) -> Result<u8, Failure> {
+fn output(at: &Place, run: &str, session: u32, raw: bool, view: &View) -> Result<u8, Failure> {
     let n = if session == 0 { view.sessions } else { session };
     let store = at.store();
     for path in [store.output(run, n), store.errors(run, n)] {
         match std::fs::read(&path) {
-            Ok(bytes) => out::bytes(&bytes),
+            Ok(bytes) if raw => out::bytes(&bytes),
+            Ok(bytes) => out::lines(String::from_utf8_lossy(&bytes).lines()),
             Err(error) => return Err(Failure::usage(format!("{}: {error}", store.shown(&path)))),
         }
     }

@@ -45,7 +45,7 @@ fn show(at: &Place, reader: &segue_journal::Reader, run: &str) -> Result<u8, Fai
     }
     let color =
         std::env::var_os("NO_COLOR").is_none() && std::io::IsTerminal::is_terminal(&std::io::stdout());
-    out::lines(render(&doc, screen_width(), color));
+    out::painted(render(&doc, screen_width(), color));
     if let Some(line) = super::plan::line_of(at, &row.id) {
         out::line(&line);
     }

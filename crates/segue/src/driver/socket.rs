@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -73,9 +73,11 @@ impl Listener {
     /// Opens the socket where only this user can reach it.
     pub(super) fn open(run: &str) -> io::Result<Self> {
         let dir = folder();
-        if !dir.is_dir() {
-            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
+        match std::fs::DirBuilder::new().mode(0o700).create(&dir) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => is_private(&dir)?,
         }
+        remove_stale(&dir);
         let path = dir.join(format!("{run}.sock"));
         let _ = std::fs::remove_file(&path);
         let socket = UnixListener::bind(&path)?;
@@ -125,6 +127,9 @@ impl Listener {
 
 async fn serve(socket: UnixListener, token: String, to: mpsc::Sender<Heard>) {
     while let Ok((stream, _)) = socket.accept().await {
+        if !stream.peer_cred().is_ok_and(|peer| is_own(peer.uid())) {
+            continue;
+        }
         let (token, to) = (token.clone(), to.clone());
         tokio::spawn(async move {
             let _ = tokio::time::timeout(Duration::from_secs(5), take(stream, &token, &to)).await;
@@ -155,6 +160,14 @@ async fn take(stream: tokio::net::UnixStream, token: &str, to: &mpsc::Sender<Hea
 /// Says something to the run that listens at `socket`; returns whether it has to stop.
 pub(crate) fn send(socket: &Path, token: &str, message: Message) -> io::Result<bool> {
     let mut stream = StdStream::connect(socket)?;
+    let peer = rustix::net::sockopt::socket_peercred(&stream)?;
+    if !is_own(peer.uid.as_raw()) {
+        let who = peer.uid.as_raw();
+        return Err(io::Error::other(format!(
+            "{} is served by user {who}, not by this one",
+            socket.display()
+        )));
+    }
     stream.set_read_timeout(Some(Duration::from_secs(5)))?;
     let letter = Letter { token: token.to_owned(), message };
     writeln!(stream, "{}", serde_json::to_string(&letter)?)?;
@@ -167,8 +180,74 @@ pub(crate) fn send(socket: &Path, token: &str, message: Message) -> io::Result<b
     }
 }
 
+fn is_own(uid: u32) -> bool {
+    uid == rustix::process::geteuid().as_raw()
+}
+
+/// A folder that somebody else prepared, or could change, is not used.
+fn is_private(dir: &Path) -> io::Result<()> {
+    let found = std::fs::symlink_metadata(dir)?;
+    let why = if !found.is_dir() {
+        "is not a folder".to_owned()
+    } else if !is_own(found.uid()) {
+        format!("belongs to user {}", found.uid())
+    } else if found.mode() & 0o077 != 0 {
+        "can be used by other users".to_owned()
+    } else {
+        return Ok(());
+    };
+    let path = dir.display();
+    let advice = format!("remove it, or set XDG_RUNTIME_DIR to a folder of your own: {path} {why}");
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, advice))
+}
+
+/// Sockets of runs that died: nobody answers there.
+fn remove_stale(dir: &Path) {
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        let refused = |path: &Path| {
+            StdStream::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+        };
+        let is_socket = entry.file_type().is_ok_and(|kind| kind.is_socket());
+        if is_socket && refused(&entry.path()) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
 // Not in the work tree: the path of a socket may have only about a hundred characters.
 fn folder() -> PathBuf {
-    let own = format!("segue-{}", rustix::process::getuid().as_raw());
+    let own = format!("segue-{}", rustix::process::geteuid().as_raw());
     std::env::var_os("XDG_RUNTIME_DIR").map_or_else(std::env::temp_dir, PathBuf::from).join(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s3_a_folder_that_others_can_use_or_that_is_a_link_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let own = dir.path().join("own");
+        std::fs::DirBuilder::new().mode(0o700).create(&own).unwrap();
+        assert!(is_private(&own).is_ok());
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&own, &link).unwrap();
+        assert!(is_private(&link).unwrap_err().to_string().contains("is not a folder"));
+        std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o770)).unwrap();
+        assert!(is_private(&own).unwrap_err().to_string().contains("other users"));
+    }
+
+    #[test]
+    fn s3_a_dead_runs_socket_is_removed_and_a_living_ones_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let socket = |name: &str| std::os::unix::net::UnixListener::bind(dir.path().join(name)).unwrap();
+        drop(socket("dead.sock"));
+        let _living = socket("living.sock");
+        std::fs::write(dir.path().join("note.txt"), "x").unwrap();
+        remove_stale(dir.path());
+        let mut left: Vec<_> =
+            std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["living.sock", "note.txt"]);
+    }
 }

@@ -53,6 +53,9 @@ pub(in crate::cli) struct Show {
     /// What the agent wrote, of the last session or of this one
     #[arg(long, value_name = "SESSION", num_args = 0..=1, default_missing_value = "0")]
     pub(in crate::cli) output: Option<u32>,
+    /// With --output: as it was written, control sequences included
+    #[arg(long, requires = "output")]
+    pub(in crate::cli) raw: bool,
 }
 
 /// `segue demo …`
