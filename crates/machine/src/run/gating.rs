@@ -91,12 +91,12 @@ impl Run {
     /// limit. Whether they were asked.
     pub(super) fn looks_once_more(&mut self, outcome: &Outcome, out: &mut Vec<Effect>) -> bool {
         let Some(spec) = &self.view.spec else { return false };
-        // Green before shows nothing, a person's gate cannot be asked, words that were contradicted stand against it, and a
+        // Green before shows nothing, a person's gate cannot be asked, strict claims want the agent's words too, and a
         // round of gates has just failed.
         let ends = matches!(outcome.verdict, Verdict::Stopped | Verdict::Failed);
         let pointless = !ends
             || self.gates.green_before
-            || self.corrections > 0
+            || spec.strict_claims
             || spec.gates.iter().any(|gate| gate.manual)
             || outcome.limit == Some(Limit::GateRounds);
         if outcome.limit.is_none() || pointless || self.view.sessions == 0 || self.view.session.is_some() {
