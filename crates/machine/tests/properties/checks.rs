@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use segue_machine::claims::Finding;
-use segue_machine::{AgentEvent, Effect, Event, GateSpec, Outcome, Phase, Record, Timer, Verdict};
+use segue_machine::{
+    AgentEvent, Effect, Event, GateSpec, Outcome, Phase, Record, SessionReason, Timer, Verdict,
+};
 
 use super::{Check, Job, World};
 
@@ -46,6 +48,8 @@ impl World {
         {
             self.contradicted = judged.iter().any(|j| j.finding == Finding::Contradicted);
         }
+        // Whoever was told that its words are not so has not said its last; whoever resumes has looked.
+        self.contradicted &= !matches!(event, Event::PromptSent { .. } | Event::RunResumed { .. });
         self.deadline_fired |= matches!(event, Event::TimerFired { timer: Timer::Deadline, .. });
     }
 
@@ -54,11 +58,15 @@ impl World {
     fn awaits_words(&self, session: u32) -> bool {
         let asked = self.effects.iter().enumerate().rev().find_map(|(at, effects)| {
             effects.iter().find_map(|effect| {
-                let Effect::JudgeWords { tree, session, .. } = effect else { return None };
-                Some((at, *tree, *session))
+                let Effect::JudgeWords { session, .. } = effect else { return None };
+                Some((at, *session))
             })
         });
-        let Some((at, false, about)) = asked else { return false };
+        let Some((at, about)) = asked else { return false };
+        let helps = |e: &Effect| matches!(e, Effect::StartSession { session: s, reason: SessionReason::Helper, .. } if *s == about);
+        if self.effects.iter().flatten().any(helps) {
+            return false;
+        }
         let answers = |r: &Record| matches!(&r.event, Event::WordsJudged { session: s, .. } if *s == session);
         about == session && !self.records[at + 1..].iter().any(answers)
     }
