@@ -25,8 +25,7 @@ pub(crate) fn check(data: &[u8]) {
 
 /// How every run begins.
 pub(crate) fn opening() -> Vec<Event> {
-    let gate =
-        GateSpec { name: "tests".to_owned(), run: "true".to_owned(), timeout_ms: 1_000, manual: false };
+    let gate = GateSpec::new("tests", "true", 1_000);
     let agent = |name: &str| AgentSpec {
         name: name.to_owned(),
         allow: vec!["execute".to_owned()],
@@ -34,7 +33,7 @@ pub(crate) fn opening() -> Vec<Event> {
     };
     let policy = preset::find("staged").map(|p| p.policy).unwrap_or_else(|| panic!("no such preset"));
     let spec = RunSpec {
-        task: Task { text: "the task".to_owned(), source: None, open_items: 2 },
+        task: Task { text: "the task".to_owned(), open_items: 2, ..Task::default() },
         gates: vec![gate],
         git: GitSpec { enabled: true, commit: CommitMode::Snapshot, ..GitSpec::none() },
         workdir: "/w".to_owned(),

@@ -1,4 +1,4 @@
-//! What contributors run: `cargo xtask test`, `agents`, `bench`, `faults`, `forecast`, `fuzz`, `simulate`, `gen`.
+//! What contributors run: `cargo xtask test`, `quick`, `nightly`, `agents`, `bench`, `faults`, `forecast`, `fuzz`, `simulate`, `gen`.
 
 mod agents;
 mod bench;
@@ -7,8 +7,10 @@ mod faults;
 mod forecast;
 mod fuzz;
 mod generate;
+mod nightly;
 mod shell;
 mod simulate;
+mod suite;
 mod test;
 
 use std::io::Write;
@@ -20,6 +22,10 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 const HELP: &str = "cargo xtask COMMAND
 
   test           everything that CI checks: format, lints, edges, generated files, all tests
+  quick [WORD…]  what answers within a minute: format, the pure tests, and the tests from end to end whose names hold a word
+  nightly [PART] what is too slow for each change, with new random inputs; PART is one of random, fuzz, faults, matrix
+  nightly matrix [--pairwise] [--again] [WORD…]
+                 what the agents' knowledge becomes at handoffs, into docs/continuity.md; goes on where it stopped
   agents         the real agents that the tests drive, at pinned versions, into target/agents
   bench [PART]   what segue costs, as a table; PART is one of machine, redact, ledger, plans, program, handoff, checkpoint, beside
   faults         everything that can go wrong at a provider, on every agent, as a table for the docs;
@@ -36,6 +42,8 @@ fn main() -> ExitCode {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["test"] => test::test(),
+        ["quick", words @ ..] => test::quick(words),
+        ["nightly", words @ ..] => nightly::nightly(words),
         ["agents"] => agents::agents(),
         ["bench"] => bench::bench(None),
         ["bench", part] => bench::bench(Some(part)),

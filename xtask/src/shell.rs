@@ -44,6 +44,24 @@ pub(crate) fn read<A: AsRef<OsStr>>(program: &str, args: &[A]) -> Result<String,
     Ok(String::from_utf8(output.stdout)?)
 }
 
+/// The same, with what it says beside its output passed through.
+pub(crate) fn read_shown<A: AsRef<OsStr>>(
+    program: &str,
+    args: &[A],
+) -> Result<String, Box<dyn std::error::Error>> {
+    let words: Vec<String> = args.iter().map(|a| a.as_ref().to_string_lossy().into_owned()).collect();
+    say(&format!("$ {program} {}", words.join(" ")));
+    let output = Command::new(program)
+        .args(args)
+        .current_dir(root())
+        .stderr(std::process::Stdio::inherit())
+        .output()?;
+    if !output.status.success() {
+        return Err(format!("{program} {} failed ({})", words.join(" "), output.status).into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
 /// Writes one line.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");

@@ -11,10 +11,17 @@ const KEPT: usize = 32 * 1024;
 /// Text is reported when this much has come together, so that a talkative program does not flood the journal.
 const TEXT_STEP: u64 = 2_000;
 
+/// How much of what it prints is told word by word; the rest is in its kept output.
+const MOST_TOLD: usize = 256 * 1024;
+
 /// A program that takes one prompt, prints text and ends.
 #[derive(Debug, Default)]
 pub struct Command {
     text: String,
+    /// What was printed since it was last told.
+    message: String,
+    /// How much was told so far.
+    told: usize,
     unsaid: u64,
 }
 
@@ -23,6 +30,11 @@ impl Command {
         let chars = std::mem::take(&mut self.unsaid);
         if chars > 0 {
             io.events.push(AgentEvent::TextSaid { chars });
+        }
+        let message = std::mem::take(&mut self.message);
+        self.told += message.len();
+        if self.told <= MOST_TOLD {
+            crate::said(&message, io);
         }
     }
 }
@@ -41,6 +53,7 @@ impl Adapter for Command {
                 brake: false,
                 tell: false,
                 side: false,
+                resume: false,
             },
         });
     }
@@ -48,6 +61,8 @@ impl Adapter for Command {
     fn line(&mut self, line: &[u8], io: &mut Io) {
         let line = String::from_utf8_lossy(line);
         self.unsaid += line.chars().count() as u64 + 1;
+        self.message.push_str(&line);
+        self.message.push('\n');
         if self.unsaid >= TEXT_STEP {
             self.flush(io);
         }
@@ -106,7 +121,7 @@ mod tests {
         command.line(b"error: prompt is too long: 213224 tokens > 200000 maximum, rate limit 429", &mut io);
         command.exited(Some(0), &mut io);
         assert!(matches!(io.events[0], AgentEvent::TextSaid { .. }));
-        assert!(matches!(io.events[1], AgentEvent::TurnEnded(TurnEnd::Finished { .. })));
+        assert!(matches!(io.events.last(), Some(AgentEvent::TurnEnded(TurnEnd::Finished { .. }))));
     }
 
     #[test]

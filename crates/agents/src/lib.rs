@@ -16,7 +16,7 @@ mod failure;
 mod lines;
 mod retry;
 
-use segue_machine::AgentEvent;
+use segue_machine::{AgentEvent, ItemState, ListItem};
 
 pub use failure::classify;
 use failure::failure_of;
@@ -61,6 +61,8 @@ pub struct Io {
     pub events: Vec<AgentEvent>,
     /// Nothing more will be written.
     pub close: bool,
+    /// What the agent's own hook is to add to the next tool's result.
+    pub hook_context: Option<String>,
 }
 
 /// What is added to an agent's command and environment.
@@ -109,9 +111,54 @@ fn whole_ms(ms: f64) -> u64 {
     whole
 }
 
+/// What is known of a tool call that has just ended; `None` when there is nothing to tell beside its title.
+fn described(tool: &str, reads: bool, ok: bool, exit: Option<i64>, output: &str) -> Option<AgentEvent> {
+    let exit = exit.and_then(|code| i32::try_from(code).ok());
+    let last = output.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    let last_line = last.filter(|_| !ok).map(str::to_owned);
+    let told = reads || exit.is_some_and(|code| code != 0) || last_line.is_some();
+    told.then(|| AgentEvent::ToolDescribed { tool: tool.to_owned(), reads, exit, last_line })
+}
+
+/// One step of a list, in the words that agents have for how far it is.
+fn list_item(id: String, text: &str, state: &str) -> ListItem {
+    let state = match state {
+        "in_progress" | "inProgress" | "in-progress" => ItemState::InProgress,
+        "completed" | "done" => ItemState::Completed,
+        "cancelled" | "canceled" => ItemState::Cancelled,
+        _ => ItemState::Pending,
+    };
+    ListItem { id, text: text.to_owned(), state }
+}
+
+/// A list as a JSON array: the text below the first of `texts` that an item has, its state below `status`.
+fn list(items: &serde_json::Value, texts: &[&str]) -> Option<AgentEvent> {
+    let items = items.as_array()?.iter().enumerate().map(|(place, item)| {
+        let text = texts.iter().find_map(|name| item[*name].as_str()).unwrap_or_default();
+        let id = item["id"].as_str().map_or_else(|| (place + 1).to_string(), str::to_owned);
+        list_item(id, text, item["status"].as_str().unwrap_or_default())
+    });
+    Some(AgentEvent::list(items))
+}
+
+/// A message of the main thread.
+fn said(text: &str, io: &mut Io) {
+    if !text.trim().is_empty() {
+        io.events.push(AgentEvent::Said { text: text.to_owned() });
+    }
+}
+
 /// What an agent without side questions answers to one.
 fn no_side_question(id: String, io: &mut Io) {
     io.events.push(AgentEvent::SideFailed { id, why: "this agent takes no side questions".to_owned() });
+}
+
+/// What happened, without what is told beside it for checkpoints: that has tests of its own.
+#[cfg(test)]
+fn without_words(io: &mut Io) -> Vec<AgentEvent> {
+    let beside =
+        |event: &AgentEvent| matches!(event, AgentEvent::Said { .. } | AgentEvent::ToolDescribed { .. });
+    std::mem::take(&mut io.events).into_iter().filter(|event| !beside(event)).collect()
 }
 
 /// A line that is not understood: its beginning, made readable.

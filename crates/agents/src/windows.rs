@@ -188,6 +188,7 @@ mod tests {
                 brake: false,
                 tell: true,
                 side: false,
+                resume: false,
             },
         }
     }

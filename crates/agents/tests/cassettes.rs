@@ -119,6 +119,7 @@ mod tape {
             let acts = self.notes["acts"].as_array().unwrap().iter();
             acts.filter(move |a| a["after"] == after).map(|a| match a["act"].as_str().unwrap() {
                 "prompt" => Act::Prompt("the task".to_owned()),
+                "side" => Act::SideQuestion { id: "q1".to_owned(), text: "the side question".to_owned() },
                 "ask" => Act::Ask("the request for a checkpoint".to_owned()),
                 "permission" => Act::Permission {
                     request: a["request"].as_str().unwrap().to_owned(),

@@ -32,6 +32,11 @@ pub enum AgentEvent {
         /// Characters.
         chars: u64,
     },
+    /// It said something in its main thread: one whole message. What is stored of it is bounded.
+    Said {
+        /// Its words.
+        text: String,
+    },
     /// A tool began to run.
     ToolStarted {
         /// The agent's id for the call.
@@ -50,12 +55,29 @@ pub enum AgentEvent {
         /// Characters of its result, which the next call will carry.
         chars: u64,
     },
+    /// What is known of a tool call that is about to end, beside its title.
+    ToolDescribed {
+        /// The agent's id for the call.
+        tool: String,
+        /// It only read something: files, a search, a page.
+        #[serde(default)]
+        reads: bool,
+        /// The exit code of the command that it ran.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit: Option<i32>,
+        /// The last line of its output, where it failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        last_line: Option<String>,
+    },
     /// The agent's own list of steps changed.
     ItemsSeen {
         /// Steps not yet done.
         open: u32,
         /// Steps done.
         closed: u32,
+        /// The steps themselves, in the agent's order, where it tells them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        items: Vec<ListItem>,
     },
     /// The provider says how much of an allowance is used.
     AllowanceSeen {
@@ -136,6 +158,57 @@ pub enum AgentEvent {
         /// The whole length in bytes.
         bytes: u64,
     },
+}
+
+/// One step of an agent's own list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ListItem {
+    /// The agent's id for it, or its place in the list, from 1.
+    pub id: String,
+    /// What it says.
+    pub text: String,
+    /// How far it is.
+    pub state: ItemState,
+}
+
+/// How far a step of an agent's list is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ItemState {
+    /// Not begun.
+    Pending,
+    /// Begun and not done.
+    InProgress,
+    /// Done.
+    Completed,
+    /// Given up.
+    Cancelled,
+}
+
+impl ItemState {
+    /// Whether nothing is left to do about it.
+    pub fn is_closed(self) -> bool {
+        matches!(self, Self::Completed | Self::Cancelled)
+    }
+}
+
+impl AgentEvent {
+    /// The longest list and the longest step that are stored.
+    const LIST: usize = 200;
+    const ITEM_CHARS: usize = 400;
+
+    /// A list as it is now; the counts are of all of it, however long it is.
+    pub fn list(items: impl IntoIterator<Item = ListItem>) -> Self {
+        let (mut open, mut closed, mut kept) = (0_u32, 0_u32, Vec::new());
+        for mut item in items {
+            *(if item.state.is_closed() { &mut closed } else { &mut open }) += 1;
+            if kept.len() < Self::LIST {
+                item.text = crate::checkpoint::cut_chars(&item.text, Self::ITEM_CHARS);
+                kept.push(item);
+            }
+        }
+        Self::ItemsSeen { open, closed, items: kept }
+    }
 }
 
 /// How a turn ended.
@@ -223,6 +296,9 @@ pub struct Capabilities {
     /// It answers questions from its conversation while it works, without being disturbed.
     #[serde(default)]
     pub side: bool,
+    /// Its conversation can be continued after a failure, also by another process.
+    #[serde(default)]
+    pub resume: bool,
 }
 
 // Runs from before this was asked told every agent.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::claims::Judged;
 use crate::{
     AgentFailure, Asked, CheckpointBy, Circuit, EndReason, GateResult, GateWhen, HandoffKind, Limit, Millis,
-    Outcome, SessionReason,
+    Outcome, SessionReason, WordsSource,
 };
 
 /// One thing for the driver to do.
@@ -44,6 +44,15 @@ pub enum Effect {
     AskCheckpoint {
         /// The session's number in the run.
         session: u32,
+        /// What for.
+        asked: Asked,
+    },
+    /// Ask the agent for a checkpoint beside its work, which goes on undisturbed.
+    AskSide {
+        /// The session's number in the run.
+        session: u32,
+        /// The question's id, unique in the run.
+        id: String,
         /// What for.
         asked: Asked,
     },
@@ -86,6 +95,9 @@ pub enum Effect {
         /// What is to follow.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<NextStep>,
+        /// Where the answer comes from.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        source: Option<WordsSource>,
     },
     /// Hold the agent's last words against the repository and the gates.
     JudgeWords {
@@ -200,6 +212,8 @@ pub enum Timer {
     End,
     /// The end of a wait.
     Wait,
+    /// The answer to a side question.
+    Side,
 }
 
 /// How much a checkpoint holds.
@@ -215,6 +229,15 @@ pub enum Depth {
 }
 
 impl Depth {
+    /// The next smaller form; `None` when there is none.
+    pub fn smaller(self) -> Option<Self> {
+        match self {
+            Self::Full => Some(Self::Brief),
+            Self::Brief => Some(Self::Emergency),
+            Self::Emergency => None,
+        }
+    }
+
     /// Tokens of room that asking for it takes.
     pub fn room(self) -> u64 {
         match self {
@@ -249,6 +272,9 @@ pub enum Prompt {
         /// What a second opinion says is missing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         missing: Option<String>,
+        /// What somebody answers to what the agent asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<String>,
     },
     /// Gates failed: what they said.
     GatesFailed {
@@ -275,8 +301,38 @@ pub enum Prompt {
     },
     /// The checkpoint is written; go on.
     GoOn,
+    /// The agent stated that work is left: continue with it.
+    NotDone {
+        /// What is left, in its words; empty when it did not say.
+        left: String,
+    },
+    /// The agent stopped without a status line: ask for it.
+    AskStatus,
+    /// What somebody answers to what the agent asked for.
+    Answered {
+        /// The answer.
+        answer: String,
+    },
+    /// The conversation was interrupted and is continued.
+    Continue {
+        /// What interrupted it.
+        after: String,
+        /// Tools that were running then and may be half done.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        cut: Vec<String>,
+    },
     /// Read the work and say whether it is done; change nothing.
     Verify,
+}
+
+/// How a conversation is continued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Continued {
+    /// The process that holds it is still there.
+    Alive,
+    /// A new process took it up.
+    Resumed,
 }
 
 /// A part of a task: items of its list, by their place among the open ones.
@@ -315,6 +371,9 @@ pub enum Notice {
         depth: Depth,
         /// When segue writes it itself; `None` while a tool runs.
         deadline: Option<Millis>,
+        /// By a side question, which does not interrupt the work.
+        #[serde(default)]
+        side: bool,
     },
     /// What comes after this session.
     HandoffDecided {
@@ -360,7 +419,16 @@ pub enum Notice {
         /// Its value.
         value: String,
     },
-    /// The run waits for an agent's provider; no process runs.
+    /// The conversation of a session is continued after a failure.
+    SessionContinued {
+        /// The session's number in the run.
+        session: u32,
+        /// In the same process or in a new one.
+        how: Continued,
+        /// What interrupted it.
+        after: String,
+    },
+    /// The run waits for an agent's provider. A process whose conversation is to be continued may be kept meanwhile.
     WaitStarted {
         /// The agent.
         agent: String,

@@ -49,6 +49,9 @@ pub enum Event {
         /// What other runs have learned about the accounts since.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         circuits: Vec<Circuit>,
+        /// What somebody answers to what the agent asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<String>,
     },
     /// An agent process was started.
     SessionSpawned {
@@ -89,8 +92,33 @@ pub enum Event {
         /// Processes that outlived it and were ended.
         orphans: u32,
     },
+    /// Gates begin to run on the work tree as it is.
+    GatesBegan {
+        /// What for.
+        when: GateWhen,
+        /// Hash of everything in the work tree, new files included; `None` without git.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tree: Option<String>,
+    },
     /// A gate ran.
     GateFinished(GateResult),
+    /// The originals of what a gate runs were in place of the agent's files for one run of it.
+    GateSwapped {
+        /// Its name.
+        gate: String,
+        /// The files.
+        files: Vec<String>,
+    },
+    /// The agent's files are back.
+    GateRestored {
+        /// The gate's name; empty when a swap was undone that a crash had cut off.
+        gate: String,
+        /// Files that somebody else changed meanwhile: they were left as they are.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        kept: Vec<String>,
+    },
+    /// The agent changed what a gate runs, or fewer tests are left, or nobody can tell. Told before the gate's result.
+    GateChanged(GateChange),
     /// A checkpoint is on disk and the work is in git.
     CheckpointTaken {
         /// The checkpoint's id.
@@ -112,6 +140,31 @@ pub enum Event {
         /// What it claims, each with what was found about it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         judged: Vec<Judged>,
+        /// Where its words come from; `None` in runs from before this was recorded.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        source: Option<WordsSource>,
+    },
+    /// A checkpoint could not be written. The one before it still stands, and the agent's answer is not lost.
+    CheckpointFailed {
+        /// The id that it was to have.
+        checkpoint: String,
+        /// The session it is about.
+        session: u32,
+        /// Whose words it was to hold.
+        by: CheckpointBy,
+        /// How much it was to hold.
+        depth: Depth,
+        /// Why.
+        why: String,
+        /// The work tree at that moment, which may be saved all the same.
+        work: WorkState,
+    },
+    /// The words of a prompt could not be made, so nothing was sent.
+    PromptFailed {
+        /// The session's number in the run.
+        session: u32,
+        /// Why.
+        why: String,
     },
     /// The agent's last words were held against the repository and the gates.
     WordsJudged {
@@ -122,6 +175,9 @@ pub enum Event {
         /// Hash of everything in the work tree, where that was asked for and can be known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tree: Option<String>,
+        /// Why they could not be held against everything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trouble: Option<String>,
     },
     /// The work was saved without a checkpoint.
     WorkSaved {
@@ -205,6 +261,35 @@ pub enum CheckpointBy {
     Segue,
 }
 
+/// How the words of a checkpoint were obtained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckpointHow {
+    /// The agent answered a side question; its work was not interrupted.
+    Side,
+    /// The agent was asked inside the conversation and stopped its work for the answer.
+    InBand,
+    /// The conversation was asked after its process had ended.
+    PostMortem,
+    /// The agent wrote the checkpoint without being asked.
+    Volunteered,
+    /// segue wrote the checkpoint from its own facts.
+    Segue,
+}
+
+/// Where the words of a checkpoint come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WordsSource {
+    /// How they were obtained.
+    pub how: CheckpointHow,
+    /// The last model call of the session that they can know of, counted from 1; null when segue wrote them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_call: Option<u32>,
+    /// How old they were when the checkpoint was taken, in milliseconds; null when segue wrote them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age_ms: Option<u64>,
+}
+
 /// How many claims of a checkpoint were found true, false, or neither.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Claims {
@@ -270,6 +355,77 @@ pub struct GateResult {
     /// The end of its output.
     #[serde(default)]
     pub tail: String,
+    /// It did not end within its time-out and was ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub timed_out: bool,
+}
+
+/// A file that the agent changed, and what that means for a gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangedFile {
+    /// From the work tree.
+    pub path: String,
+    /// What about it.
+    pub what: String,
+}
+
+/// What was done about a change of what a gate runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeHow {
+    /// The gate ran once more with the originals.
+    Swapped,
+    /// It is told beside the verdict.
+    Listed,
+}
+
+/// What the agent changed of what a gate runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GateChange {
+    /// The gate's name.
+    pub gate: String,
+    /// The files.
+    pub files: Vec<ChangedFile>,
+    /// What was done about it.
+    pub how: ChangeHow,
+    /// Whether the gate passes with the originals; null when it was not run with them.
+    pub passed_with_originals: Option<bool>,
+    /// A person must look before the gate's word counts.
+    pub stops: bool,
+    /// Why it could not be checked; null when it was.
+    pub unchecked: Option<String>,
+}
+
+impl GateChange {
+    /// The change in one sentence.
+    pub fn sentence(&self) -> String {
+        let shown = self.files.iter().take(5).map(|file| format!("{} {}", file.path, file.what));
+        let mut files = shown.collect::<Vec<_>>().join("; ");
+        if self.files.len() > 5 {
+            files.push_str(&format!("; and {} more files", self.files.len() - 5));
+        }
+        let gate = &self.gate;
+        match (&self.unchecked, self.passed_with_originals) {
+            (Some(why), _) if files.is_empty() => {
+                format!("gate {gate}: not checked whether what it runs was changed: {why}")
+            }
+            (Some(why), _) => format!("gate {gate}: {files}; {why}"),
+            (None, Some(true)) => format!("gate {gate} passes with the originals too: {files}"),
+            (None, Some(false)) => format!("gate {gate} fails with the originals: {files}"),
+            (None, None) => format!("gate {gate}: {files}"),
+        }
+    }
+}
+
+impl GateResult {
+    /// How it ended, in words: its exit code, its time-out, or a signal.
+    pub fn ended(&self) -> String {
+        match self.exit {
+            _ if self.timed_out => "timed out".to_owned(),
+            Some(code) => format!("exit {code}"),
+            None => "ended by a signal".to_owned(),
+        }
+    }
 }
 
 /// Why a session is started.

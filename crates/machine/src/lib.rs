@@ -10,6 +10,7 @@ pub mod gauge;
 pub mod ledger;
 pub mod parts;
 pub mod policy;
+pub mod statement;
 
 mod agent_event;
 mod budget;
@@ -24,21 +25,21 @@ mod usage;
 mod verdict;
 mod wait_rules;
 
-pub use agent_event::{AgentEvent, AgentFailure, Capabilities, Retry, TurnEnd};
+pub use agent_event::{AgentEvent, AgentFailure, Capabilities, ItemState, ListItem, Retry, TurnEnd};
 pub use budget::{AgentBudget, AgentSpent, BudgetSpec, DayLimits, DaySpent, Opening, Spent};
 pub use circuit::Circuit;
 pub use effect::{
-    Choice, Considered, Depth, Effect, EndHow, NextKind, NextStep, Notice, Prompt, TaskPart, Timer,
+    Choice, Considered, Continued, Depth, Effect, EndHow, NextKind, NextStep, Notice, Prompt, TaskPart, Timer,
 };
 pub use event::{
-    Activity, Asked, CheckpointBy, Claims, Event, GateResult, GateWhen, Millis, Record, SessionReason,
-    StopHow, WorkState,
+    Activity, Asked, ChangeHow, ChangedFile, CheckpointBy, CheckpointHow, Claims, Event, GateChange,
+    GateResult, GateWhen, Millis, Record, SessionReason, StopHow, WordsSource, WorkState,
 };
 pub use limits::{Limit, Limits};
 pub use price::{LongPrompt, Price, Rates};
 pub use run::{
-    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Life, Note, Outlook, OwnRetry, Phase, Run,
-    SessionView, State, ToolDone, Totals, View, Waiting,
+    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Life, Message, Note, Outlook, OwnRetry, Phase,
+    Run, SessionView, State, ToolDone, Totals, View, Waiting,
 };
 pub use spec::{AgentSpec, CommitMode, GateSpec, GitSpec, LastWords, NextSpec, RoleSpec, RunSpec, Task};
 pub use usage::{Reading, Scope, Source};

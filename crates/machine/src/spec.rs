@@ -20,6 +20,9 @@ pub struct Task {
     /// How many list items of it are open.
     #[serde(default)]
     pub open_items: u32,
+    /// Its words hold a secret: what the agent is given is kept in a file of its owner's, and not here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub private: bool,
 }
 
 /// One agent that may work on the run.
@@ -63,6 +66,20 @@ pub struct GateSpec {
     /// A person decides; never run.
     #[serde(default)]
     pub manual: bool,
+    /// Globs of files that it runs, beside those that its command tells: changed ones are put back for a second run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub protect: Vec<String>,
+    /// The agent may change what it runs: that is told and stops nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_change: bool,
+}
+
+impl GateSpec {
+    /// A command whose exit code decides.
+    pub fn new(name: impl Into<String>, run: impl Into<String>, timeout_ms: u64) -> Self {
+        let (name, run) = (name.into(), run.into());
+        Self { name, run, timeout_ms, manual: false, protect: Vec::new(), may_change: false }
+    }
 }
 
 /// What happens to the work tree when work is saved.
@@ -142,6 +159,9 @@ pub struct RunSpec {
     pub workdir: String,
     /// A claim without a gate is not enough.
     pub require_verified: bool,
+    /// Last words that evidence contradicts fail the run although its gates pass.
+    #[serde(default)]
+    pub strict_claims: bool,
     /// When the run was asked for.
     pub started_at: Millis,
     /// The checkpoint of another run that this one goes on from.
@@ -177,7 +197,7 @@ impl RunSpec {
     /// A run without gates, git or a past, under the usual limits.
     pub fn new(task: impl Into<String>, agents: Vec<AgentSpec>, policy: Policy) -> Self {
         Self {
-            task: Task { text: task.into(), source: None, open_items: 0 },
+            task: Task { text: task.into(), ..Task::default() },
             agents,
             policy,
             limits: Limits::default(),
@@ -185,6 +205,7 @@ impl RunSpec {
             git: GitSpec::none(),
             workdir: String::new(),
             require_verified: false,
+            strict_claims: false,
             started_at: 0,
             from: None,
             role: None,

@@ -11,14 +11,39 @@ use crate::{Limit, Millis};
 pub enum Verdict {
     /// The gates say that the work is done.
     Verified,
-    /// The agent says so, and there was no gate to ask.
-    Claimed,
+    /// The agent says so, and there was no gate to ask. Schema 1 said `claimed`.
+    #[serde(alias = "claimed")]
+    Unverified,
     /// It cannot be finished as things are.
     Failed,
     /// A limit or a person stopped it; it can go on later.
     Stopped,
-    /// A person must decide something.
-    NeedsPerson,
+    /// A person must decide or answer something. Schema 1 said `needs_person`.
+    #[serde(alias = "needs_person")]
+    NeedsInput,
+}
+
+impl Verdict {
+    /// The word for it, as it is stored and shown to programs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::Unverified => "unverified",
+            Self::Failed => "failed",
+            Self::Stopped => "stopped",
+            Self::NeedsInput => "needs_input",
+        }
+    }
+
+    /// Whether a run that ended so has nothing left to do.
+    pub fn is_success(self) -> bool {
+        matches!(self, Self::Verified | Self::Unverified)
+    }
+
+    /// Whether a stored word is that of a success, also one that schema 1 wrote.
+    pub fn word_is_success(word: &str) -> bool {
+        matches!(word, "verified" | "unverified" | "claimed")
+    }
 }
 
 /// How a run ended: the verdict, and what a person needs to go on.
@@ -64,10 +89,10 @@ impl Outcome {
     pub fn exit_code(&self, require_verified: bool) -> u8 {
         match self.verdict {
             Verdict::Verified => 0,
-            Verdict::Claimed if require_verified => 3,
-            Verdict::Claimed => 0,
+            Verdict::Unverified if require_verified => 3,
+            Verdict::Unverified => 0,
             Verdict::Failed => 1,
-            Verdict::NeedsPerson => 3,
+            Verdict::NeedsInput => 3,
             Verdict::Stopped if self.interrupted => 130,
             Verdict::Stopped if self.limit == Some(Limit::Wait) => 75,
             Verdict::Stopped => 4,
@@ -76,6 +101,30 @@ impl Outcome {
 
     /// Whether `resume` has something to go on with.
     pub fn resumable(&self) -> bool {
-        !matches!(self.verdict, Verdict::Verified | Verdict::Claimed)
+        !self.verdict.is_success()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn v1_the_words_of_verdicts_and_those_that_older_journals_hold() {
+        let words = [
+            (Verdict::Verified, "verified", "verified"),
+            (Verdict::Unverified, "unverified", "claimed"),
+            (Verdict::Failed, "failed", "failed"),
+            (Verdict::Stopped, "stopped", "stopped"),
+            (Verdict::NeedsInput, "needs_input", "needs_person"),
+        ];
+        for (verdict, word, old) in words {
+            assert_eq!(serde_json::to_value(verdict).ok(), Some(word.into()));
+            assert_eq!(verdict.word(), word);
+            for read in [word, old] {
+                assert_eq!(serde_json::from_value::<Verdict>(read.into()).ok(), Some(verdict), "{read}");
+                assert_eq!(Verdict::word_is_success(read), verdict.is_success(), "{read}");
+            }
+        }
     }
 }

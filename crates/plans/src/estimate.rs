@@ -52,6 +52,9 @@ const NEW_FILE: u64 = 3_000;
 /// No more of a file is read than this.
 const WHOLE_FILE: u64 = 40_000;
 
+/// So many parts are named in a sentence.
+const NAMED: usize = 26;
+
 /// What a plan is likely to cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Estimate {
@@ -80,6 +83,9 @@ pub struct PhaseCost {
     pub title: String,
     /// Tokens.
     pub tokens: u64,
+    /// Tokens of one more round over it, where that was asked for.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub quality: u64,
     /// As a share of what a session may use, in percent.
     pub percent: Option<u64>,
     /// Whether it is over already and costs nothing more.
@@ -112,14 +118,35 @@ pub struct SubPhase {
     pub tokens: u64,
 }
 
+/// What a plan is run with that makes it cost more.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extra {
+    /// One more round over each phase.
+    pub quality: bool,
+    /// Phases that are over are run again.
+    pub force: bool,
+}
+
 /// Estimates every phase.
 pub fn estimate(plan: &Plan, budget: Option<Budget>, history: &[Past], files: &dyn Files) -> Estimate {
+    estimate_with(plan, budget, history, files, Extra::default())
+}
+
+/// The same for a plan that is run with more than its phases.
+pub fn estimate_with(
+    plan: &Plan,
+    budget: Option<Budget>,
+    history: &[Past],
+    files: &dyn Files,
+    extra: Extra,
+) -> Estimate {
     let scale = scale(history);
     let budget = budget.map(|budget| budget.tokens).filter(|tokens| *tokens > 0);
     let shared = u64::try_from(plan.gates.len()).unwrap_or(0) * GATE;
     let phases: Vec<PhaseCost> =
-        plan.phases.iter().map(|phase| cost(phase, shared, budget, scale, files)).collect();
-    let tokens = phases.iter().filter(|phase| !phase.over).map(|phase| phase.tokens).sum();
+        plan.phases.iter().map(|phase| cost(phase, shared, budget, scale, files, extra)).collect();
+    let open = phases.iter().filter(|phase| !phase.over);
+    let tokens = open.map(|phase| phase.tokens.saturating_add(phase.quality)).sum();
     let percent = budget.map(|budget| share(tokens, budget));
     let mut warnings: Vec<String> = Vec::new();
     for phase in phases.iter().filter(|phase| !phase.over) {
@@ -139,8 +166,16 @@ pub fn estimate(plan: &Plan, budget: Option<Budget>, history: &[Past], files: &d
     Estimate { phases, tokens, budget, percent, scale, past, warnings }
 }
 
+fn is_zero(tokens: &u64) -> bool {
+    *tokens == 0
+}
+
 fn names(parts: &[SubPhase]) -> String {
-    parts.iter().map(|part| part.id.as_str()).collect::<Vec<_>>().join(", ")
+    let named = parts.iter().take(NAMED).map(|part| part.id.as_str()).collect::<Vec<_>>().join(", ");
+    match parts.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
 }
 
 fn share(tokens: u64, budget: u64) -> u64 {
@@ -161,11 +196,19 @@ fn scale(history: &[Past]) -> u64 {
     ratios[ratios.len() / 2].clamp(25, 400)
 }
 
-fn cost(phase: &Phase, shared: u64, budget: Option<u64>, scale: u64, files: &dyn Files) -> PhaseCost {
+fn cost(
+    phase: &Phase,
+    shared: u64,
+    budget: Option<u64>,
+    scale: u64,
+    files: &dyn Files,
+    extra: Extra,
+) -> PhaseCost {
     let scaled = |tokens: u64| tokens.saturating_mul(scale) / 100;
     let mut seen: BTreeSet<&str> = BTreeSet::new();
-    let open = phase.tasks.iter().filter(|task| !task.status.is_over());
+    let open: Vec<&Task> = phase.tasks.iter().filter(|task| extra.force || !task.status.is_over()).collect();
     let tasks: Vec<TaskCost> = open
+        .iter()
         .map(|task| TaskCost { id: task.id.clone(), tokens: scaled(task_cost(task, &mut seen, files)) })
         .collect();
     let rest =
@@ -178,15 +221,27 @@ fn cost(phase: &Phase, shared: u64, budget: Option<u64>, scale: u64, files: &dyn
         + text(&phase.about);
     let tokens =
         scaled(fixed.saturating_add(rest)).saturating_add(tasks.iter().map(|task| task.tokens).sum());
-    let over = phase.status.is_over();
+    let over = phase.status.is_over() && !extra.force;
+    // Another round reads what was changed once more, and the phase with it.
+    let changed = seen.iter().map(|path| file_cost(path, files) / 2).sum::<u64>();
+    let quality = if extra.quality { scaled(fixed.saturating_add(changed)) } else { 0 };
     let too_large = budget.is_some_and(|budget| share(tokens, budget) > PHASE_LINE) && !over;
     let split = if too_large {
-        split(phase, &tasks, scaled(fixed), scaled(rest), budget.unwrap_or(0))
+        split(phase, &open, &tasks, scaled(fixed), scaled(rest), budget.unwrap_or(0))
     } else {
         Vec::new()
     };
     let percent = budget.map(|budget| share(tokens, budget));
-    PhaseCost { id: phase.id.clone(), title: phase.title.clone(), tokens, percent, over, tasks, split }
+    PhaseCost {
+        id: phase.id.clone(),
+        title: phase.title.clone(),
+        tokens,
+        quality,
+        percent,
+        over,
+        tasks,
+        split,
+    }
 }
 
 fn task_cost<'t>(task: &'t Task, seen: &mut BTreeSet<&'t str>, files: &dyn Files) -> u64 {
@@ -220,7 +275,14 @@ fn text(text: &str) -> u64 {
 }
 
 /// Parts of a phase, in the order of its tasks, as even as can be and none above the line, where that can be.
-fn split(phase: &Phase, tasks: &[TaskCost], fixed: u64, rest: u64, budget: u64) -> Vec<SubPhase> {
+fn split(
+    phase: &Phase,
+    open: &[&Task],
+    tasks: &[TaskCost],
+    fixed: u64,
+    rest: u64,
+    budget: u64,
+) -> Vec<SubPhase> {
     let line = (budget.saturating_mul(PHASE_LINE) / 100).saturating_sub(fixed).max(1);
     if tasks.len() < 2 {
         return Vec::new();
@@ -240,23 +302,23 @@ fn split(phase: &Phase, tasks: &[TaskCost], fixed: u64, rest: u64, budget: u64) 
     if packed.len() < 2 {
         return Vec::new();
     }
-    let file = |ids: &[TaskCost]| {
-        let own = phase
-            .tasks
-            .iter()
-            .filter(|task| ids.iter().any(|cost| cost.id == task.id))
-            .flat_map(|task| task.files.clone());
-        own.collect::<BTreeSet<String>>().into_iter().collect()
-    };
+    // Parts are tasks in a row, so each has its own stretch of them.
+    let mut from = 0;
+    let mut files = Vec::with_capacity(packed.len());
+    for part in &packed {
+        let own = open[from..from + part.len()].iter().flat_map(|task| task.files.clone());
+        files.push(own.collect::<BTreeSet<String>>().into_iter().collect::<Vec<String>>());
+        from += part.len();
+    }
     let count = u64::try_from(packed.len()).unwrap_or(1);
-    let part = |(index, tasks): (usize, &&[TaskCost])| SubPhase {
+    let part = |(index, (tasks, files)): (usize, (&&[TaskCost], Vec<String>))| SubPhase {
         id: format!("{}{}", phase.id, letters(index)),
         tasks: tasks.iter().map(|task| task.id.clone()).collect(),
-        files: file(tasks),
+        files,
         // What the phase changes beside its tasks is shared out.
         tokens: fixed.saturating_add(rest / count).saturating_add(tasks.iter().map(|task| task.tokens).sum()),
     };
-    packed.iter().enumerate().map(part).collect()
+    packed.iter().zip(files).enumerate().map(part).collect()
 }
 
 // As many tasks in a row as fit; one that does not fit at all is alone.

@@ -94,3 +94,26 @@ fn enough_of_the_past_puts_estimates_right() {
 fn letters_go_on_after_z() {
     assert_eq!([0, 25, 26, 27, 701, 702].map(letters), ["a", "z", "aa", "ab", "zz", "aaa"]);
 }
+
+#[test]
+fn another_round_and_what_is_run_again_cost_more() {
+    let mut plan = Plan { phases: vec![Phase::new("1"), Phase::new("2")], ..Plan::default() };
+    plan.phases[0].status = crate::model::Status::Completed;
+    plan.phases[0].tasks = vec![Task { status: crate::model::Status::Completed, ..Task::default() }];
+    plan.phases[1].tasks = vec![Task { files: vec!["a.rs".to_owned()], ..Task::default() }];
+    let all = |quality, force| estimate_with(&plan, None, &[], &NoFiles, Extra { quality, force }).tokens;
+    let plain = all(false, false);
+    assert_eq!(plain, estimate(&plan, None, &[], &NoFiles).tokens);
+    assert!(all(true, false) > plain && all(false, true) > plain && all(true, true) > all(true, false));
+}
+
+#[test]
+fn e4_a_phase_of_two_hundred_thousand_tasks_is_estimated_with_every_task_in_one_part() {
+    let task = |n: u32| Task { id: n.to_string(), files: vec![format!("src/{n}.rs")], ..Task::default() };
+    let phase = Phase { tasks: (0..200_000).map(task).collect(), ..Phase::new("1") };
+    let plan = Plan { phases: vec![phase], ..Plan::default() };
+    let estimate = estimate(&plan, Some(Budget { tokens: 200_000 }), &[], &NoFiles);
+    let tasks: usize = estimate.phases[0].split.iter().map(|part| part.tasks.len()).sum();
+    assert_eq!(tasks, 200_000);
+    assert!(estimate.warnings[0].len() < 1_000, "{}", estimate.warnings[0]);
+}

@@ -1,13 +1,16 @@
 //! `HANDOFF.md` of a phase: what is done, what is left, and how to go on, for a person and for the next try.
 //!
-//! It may be edited: what stands in the table of remaining tasks is what the next try is given. One that cannot be
-//! understood is never guessed at.
+//! It may be edited: what stands in the table of remaining tasks is what the next try is given. The form that other
+//! phase runners write is read, too. One that cannot be understood is never guessed at.
+
+use std::collections::BTreeMap;
 
 use thiserror::Error;
 
 use crate::ids::same;
 use crate::model::{Phase, Task};
-use crate::report::{Report, TaskOutcome};
+use crate::named::task_named;
+use crate::report::{Report, TaskOutcome, TaskReport};
 
 /// How much of what an agent says is kept, in characters.
 const PARTIAL: usize = 3_000;
@@ -66,6 +69,16 @@ impl Handoff {
         self.remaining.iter().any(|id| same(id, task))
     }
 
+    /// The tasks that are done, by id.
+    pub fn done(&self) -> &[String] {
+        &self.done
+    }
+
+    /// What is half done, in the words of whoever left it.
+    pub fn partial(&self) -> &str {
+        &self.partial
+    }
+
     /// What the next agent is told.
     pub fn words(&self) -> String {
         let done = if self.done.is_empty() { "none".to_owned() } else { self.done.join(", ") };
@@ -77,7 +90,13 @@ impl Handoff {
 
 /// The text of a hand-over.
 pub fn write(phase: &Phase, report: &Report, around: &Around<'_>) -> String {
-    let told = |id: &str| report.tasks.iter().find(|task| same(&task.id, id));
+    let all: Vec<&Task> = phase.tasks.iter().collect();
+    let told: BTreeMap<&str, &TaskReport> = report
+        .tasks
+        .iter()
+        .filter_map(|told| task_named(&all, &told.id).map(|task| (task.id.as_str(), told)))
+        .collect();
+    let told = |id: &str| told.get(id).copied();
     let fails = |id: &str| around.failing.iter().any(|failing| same(failing, id));
     let is_done = |task: &&Task| {
         let said = told(&task.id)
@@ -117,34 +136,57 @@ pub fn write(phase: &Phase, report: &Report, around: &Around<'_>) -> String {
 /// It is no hand-over of this phase.
 pub fn read(text: &str, phase: &Phase) -> Result<Handoff, BadHandoff> {
     let text = text.replace("\r\n", "\n");
-    let named =
-        text.lines().find_map(|line| line.trim().strip_prefix("- Phase:")).ok_or(BadHandoff::NoPhase)?;
-    let named = named.trim();
-    let id = line(&phase.id);
-    let is_it = named == id || named.strip_prefix(&id).is_some_and(|rest| rest.starts_with(' '));
-    let first = named.split_whitespace().next().ok_or(BadHandoff::NoPhase)?;
-    if !is_it && !same(first, &phase.id) {
-        return Err(BadHandoff::OtherPhase(first.to_owned()));
-    }
-    let remaining = table(&text, "Tasks Remaining").ok_or(BadHandoff::NoTable("remaining"))?;
-    let done = table(&text, "Tasks Completed").ok_or(BadHandoff::NoTable("completed"))?;
-    let known =
-        |id: &String| phase.tasks.iter().any(|task| cell(&task.id).trim() == id || same(&task.id, id));
-    if let Some(strange) = remaining.iter().chain(&done).find(|id| !known(id)) {
-        return Err(BadHandoff::UnknownTask(strange.clone()));
-    }
+    about(&text, phase)?;
+    let tasks: Vec<&Task> = phase.tasks.iter().collect();
+    let known = |name: &String| {
+        let by_cell = phase.tasks.iter().find(|task| cell(&task.id).trim() == name);
+        by_cell.or_else(|| task_named(&tasks, name)).map(|task| task.id.clone())
+    };
+    let ids = |names: Vec<String>| {
+        let id = |name: String| known(&name).ok_or(BadHandoff::UnknownTask(name));
+        names.into_iter().map(id).collect::<Result<Vec<String>, _>>()
+    };
+    let remaining = ids(table(&text, "Tasks Remaining").ok_or(BadHandoff::NoTable("remaining"))?)?;
+    let done = ids(table(&text, "Tasks Completed").ok_or(BadHandoff::NoTable("completed"))?)?;
     if remaining.is_empty() && done.len() < phase.tasks.len() {
         return Err(BadHandoff::NothingLeft);
     }
-    let partial = section(&text, "Partial Progress").unwrap_or_default();
+    let partial = section(&text, "Partial Progress").unwrap_or_default().trim().to_owned();
+    let files = section(&text, "Files Modified").unwrap_or_default().trim();
+    let partial =
+        if files.is_empty() { partial } else { format!("{partial}\n\nFiles modified so far:\n{files}") };
     Ok(Handoff { remaining, done, partial: cut(partial.trim()) })
 }
 
+// `- Phase: 6D Basket`, `**Phase ID:** 6D`, or `# Phase 6D …` as the title.
+fn about(text: &str, phase: &Phase) -> Result<(), BadHandoff> {
+    let field = |text: &str| {
+        let marks = ["- Phase:", "**Phase ID:**", "**Phase:**", "Phase ID:", "# Phase "];
+        marks.iter().find_map(|mark| text.trim().strip_prefix(mark)).map(|rest| rest.trim().to_owned())
+    };
+    // The heading comes first in the other form, and names it less exactly than the field.
+    let mut named = text.lines().filter_map(field);
+    let first = named.next().ok_or(BadHandoff::NoPhase)?;
+    let id = line(&phase.id);
+    let is_it = |named: &String| {
+        let word = named.split_whitespace().next().unwrap_or_default().trim_end_matches([':', ',']);
+        *named == id
+            || named.strip_prefix(&id).is_some_and(|rest| rest.starts_with(' '))
+            || same(word, &phase.id)
+    };
+    if is_it(&first) || named.next().as_ref().is_some_and(is_it) {
+        return Ok(());
+    }
+    let word = first.split_whitespace().next().ok_or(BadHandoff::NoPhase)?;
+    Err(BadHandoff::OtherPhase(word.trim_end_matches([':', ',']).to_owned()))
+}
+
+// What stands below a heading that begins with these words.
 fn section<'t>(text: &'t str, title: &str) -> Option<&'t str> {
-    let head = format!("\n## {title}\n");
-    let from = text.find(&head)? + head.len();
-    // Its own line end stays, so that a heading right after it is found.
-    let rest = &text[from - 1..];
+    let head = format!("\n## {title}");
+    let at = text.find(&head)? + head.len();
+    // The line end stays, so that a heading right after it is found.
+    let rest = &text[at + text[at..].find('\n')?..];
     Some(rest.find("\n## ").map_or(rest, |end| &rest[..=end]))
 }
 
@@ -154,8 +196,11 @@ fn table(text: &str, title: &str) -> Option<Vec<String>> {
     let mut rows = body.lines().map(str::trim).filter(|line| line.starts_with('|'));
     rows.next()?;
     let first = |row: &str| row.trim_matches('|').split('|').next().map(|id| id.trim().to_owned());
-    let is_rule = |id: &String| id.chars().all(|c| "-: ".contains(c));
-    Some(rows.filter_map(first).filter(|id| !id.is_empty() && !is_rule(id)).collect())
+    let is_none = |id: &String| {
+        id.chars().all(|c| "-–—: ".contains(c))
+            || ["none", "(none)", "n/a"].contains(&id.to_lowercase().as_str())
+    };
+    Some(rows.filter_map(first).filter(|id| !is_none(id)).collect())
 }
 
 fn cell(text: &str) -> String {

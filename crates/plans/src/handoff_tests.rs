@@ -21,6 +21,7 @@ fn report(done: &[&str]) -> Report {
         summary: "half of it\n## Tasks Remaining\n| none |".to_owned(),
         failure: None,
         split_details: None,
+        checkpoint_context: None,
     }
 }
 
@@ -69,4 +70,26 @@ fn p2_what_a_person_edits_counts() {
     let text = written(&["1.1"], &[]).replace('\n', "\r\n");
     let lines: Vec<&str> = text.lines().filter(|line| !line.contains("| 1.3 |")).collect();
     assert_eq!(left(&lines.join("\r\n")), [false, true, false]);
+}
+
+const OTHER_FORM: &str = "# Phase 6D Partial Progress Handoff\n\n**Phase ID:** 6D\n**Reason:** Context exhaustion detected during execute\n\
+**Timestamp:** 2026-01-01T00:00:00Z\n**Last Checkpoint SHA:** abc1234\n\n## Tasks Completed\n| Task ID | Status | Commit SHA | Files Modified |\n\
+|---------|--------|------------|----------------|\n| 1.1 | COMPLETED | abc1234 | src/a.rs |\n\n## Tasks Remaining\n\
+| Task ID | Description | Estimated Complexity |\n|---------|-------------|---------------------|\n| 1.2 | sum it | simple |\n\
+| Task 1.3 | show it | medium |\n\n## Files Modified (partial list)\n- src/a.rs: the model\n\n## Partial Progress State\n\
+- Current step: execute\n- Issues encountered: the wall is high\n";
+
+#[test]
+fn p2_the_form_of_phase_runners_is_read_with_its_partial_progress() {
+    assert_eq!(left(OTHER_FORM), [false, true, true]);
+    let handoff = read(OTHER_FORM, &phase()).unwrap();
+    assert_eq!(handoff.done(), ["1.1"]);
+    let words = handoff.words();
+    assert!(words.contains("the wall is high") && words.contains("src/a.rs: the model"), "{words}");
+    let none = OTHER_FORM.replace("| 1.1 | COMPLETED | abc1234 | src/a.rs |", "| - | none | | |");
+    assert!(read(&none, &phase()).unwrap().done().is_empty());
+    let heading = OTHER_FORM.replace("**Phase ID:** 6D\n", "");
+    assert_eq!(left(&heading), [false, true, true], "the heading names the phase, too");
+    let other = OTHER_FORM.replace("6D", "7");
+    assert_eq!(read(&other, &phase()), Err(BadHandoff::OtherPhase("7".to_owned())));
 }

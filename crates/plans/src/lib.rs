@@ -6,6 +6,7 @@
 
 mod audit;
 mod command;
+mod context;
 mod counts;
 mod estimate;
 mod expect;
@@ -13,8 +14,10 @@ mod formats;
 pub mod graph;
 pub mod handoff;
 pub mod ids;
+mod items;
 mod judge;
 mod model;
+mod named;
 pub mod report;
 mod show;
 pub mod split;
@@ -22,20 +25,29 @@ mod task;
 mod text;
 mod verbs;
 mod words;
+mod write_back;
 
 pub use audit::{Circumstances, Code, Finding, KnownGate, Severity, audit, fill_gates};
+pub use context::{Recognition, Section, SectionKind};
 pub use counts::{Counts, counts, counts_per_file};
 pub use estimate::{
-    Budget, Estimate, PHASE_LINE, PLAN_LINE, Past, PhaseCost, SubPhase, TaskCost, estimate, letters,
+    Budget, Estimate, Extra, PHASE_LINE, PLAN_LINE, Past, PhaseCost, SubPhase, TaskCost, estimate,
+    estimate_with, letters,
 };
-pub use formats::{Files, MOST_BYTES, NoFiles, NoPlan, read_folder, read_plan, read_prompt, write};
+pub use formats::{
+    Files, MOST_BYTES, NoFiles, NoPlan, PlanFile, done_items, plans, read_folder, read_plan, read_plan_as,
+    read_prompt, write,
+};
+pub use items::{Item, ItemKind, Marker};
 pub use judge::{BadJudge, Judge, Outcome, Verdict, judge};
 pub use model::{
     Artifact, Check, Complexity, Criterion, Format, Gate, Link, MustHave, Oddity, OddityKind, Phase, Place,
     Plan, Source, Status, Step, Task,
 };
+pub use named::task_named;
 pub use show::draw;
 pub use task::{BadTask, read_task};
+pub use write_back::{WrittenBack, write_back};
 
 /// The published schema of the native format.
 pub fn plan_schema() -> schemars::Schema {

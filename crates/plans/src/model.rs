@@ -5,6 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::context::{Recognition, Section};
+use crate::items::Item;
 use crate::judge::Judge;
 
 /// Where something stands: the file's number in [`Plan::files`] and the line, counted from 1. Line 0 is nowhere.
@@ -29,7 +31,7 @@ pub struct Source {
     pub ticked: u32,
 }
 
-/// The shape that a plan was written in.
+/// The format that a plan is written in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
@@ -56,6 +58,95 @@ pub enum Format {
     Json,
     /// One task in words.
     Prompt,
+    /// OpenSpec: numbered groups of numbered check boxes.
+    OpenSpec,
+    /// Kiro: numbered check boxes with sub-tasks and requirements.
+    Kiro,
+    /// spec-kit: phases with tasks T001, T002, …
+    SpecKit,
+    /// BMAD: a story with tasks and sub-tasks.
+    Bmad,
+    /// A heading per stage with plain bullets, as in `IMPLEMENTATION_PLAN.md`.
+    Stages,
+    /// task-master: `tasks.json` with tags.
+    TaskMaster,
+    /// Conductor: `plan.md` of a track.
+    Conductor,
+    /// Backlog.md: one task in a file with front matter.
+    Backlog,
+    /// `feature_list.json`: features that pass or do not.
+    FeatureList,
+    /// Codex ExecPlan: a living document with its progress.
+    ExecPlan,
+    /// beads: one issue a line.
+    Beads,
+    /// Cursor: to-dos in the front matter.
+    Cursor,
+    /// ralphex: tasks with check boxes and validation commands.
+    Ralphex,
+    /// ralph: `prd.json` with user stories.
+    RalphPrd,
+    /// Agent OS: tasks and road map.
+    AgentOs,
+    /// superpowers: tasks with steps.
+    Superpowers,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 27] = [
+        Self::Native,
+        Self::Gsd,
+        Self::Autopilot,
+        Self::DebussyMaster,
+        Self::DebussyPhase,
+        Self::Roadmap,
+        Self::Phases,
+        Self::Tasks,
+        Self::Checklist,
+        Self::Json,
+        Self::Prompt,
+        Self::OpenSpec,
+        Self::Kiro,
+        Self::SpecKit,
+        Self::Bmad,
+        Self::Stages,
+        Self::TaskMaster,
+        Self::Conductor,
+        Self::Backlog,
+        Self::FeatureList,
+        Self::ExecPlan,
+        Self::Beads,
+        Self::Cursor,
+        Self::Ralphex,
+        Self::RalphPrd,
+        Self::AgentOs,
+        Self::Superpowers,
+    ];
+
+    /// Its name, as `--format` takes it.
+    pub fn name(self) -> String {
+        let name = serde_json::to_value(self).ok();
+        name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+
+    /// The format of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name.trim().to_lowercase())
+    }
+
+    /// Whether it is stored as data, not as Markdown.
+    pub fn is_data(self) -> bool {
+        matches!(
+            self,
+            Self::Native | Self::Json | Self::TaskMaster | Self::FeatureList | Self::RalphPrd | Self::Beads
+        )
+    }
+
+    /// Whether check boxes outside of its tasks are parts of the phase, not tasks of their own.
+    pub(crate) fn has_own_tasks(self) -> bool {
+        matches!(self, Self::Gsd | Self::Autopilot | Self::DebussyPhase | Self::DebussyMaster)
+    }
 }
 
 /// How far something is.
@@ -75,8 +166,9 @@ pub enum Status {
     Blocked,
     /// Left out.
     Skipped,
-    /// A person must look.
-    NeedsPerson,
+    /// A person must look. Older files say `needs_person`.
+    #[serde(alias = "needs_person")]
+    NeedsInput,
 }
 
 /// How much there is to a task, as its author sees it.
@@ -104,6 +196,21 @@ pub struct Plan {
     /// What readers could not make sense of, for the audit.
     #[serde(skip)]
     pub oddities: Vec<Oddity>,
+    /// How sure it is that it was read as what it is, and why.
+    #[serde(skip)]
+    pub recognition: Recognition,
+    /// What stands before the first phase or task: title, input, goal.
+    #[serde(skip)]
+    pub header: String,
+    /// Sections beside the work: notes, constraints, what is out of scope.
+    #[serde(skip)]
+    pub sections: Vec<Section>,
+    /// Documents beside the plan that belong to it (`spec.md`, `design.md`), as paths like that of the plan.
+    #[serde(skip)]
+    pub documents: Vec<String>,
+    /// Items that belong to no phase: what must hold when all of it is done.
+    #[serde(skip)]
+    pub items: Vec<Item>,
     /// What it is called.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub title: String,
@@ -138,6 +245,8 @@ pub enum OddityKind {
     UnreadableFile,
     /// A tag without its end.
     UnclosedTag,
+    /// Open items that are not part of the plan.
+    NotRead,
 }
 
 /// A part of a plan that is run and verified by itself.
@@ -147,6 +256,15 @@ pub struct Phase {
     /// Where it begins.
     #[serde(skip)]
     pub at: Place,
+    /// The line after its last one; 0 where that is not known.
+    #[serde(skip)]
+    pub end: u32,
+    /// Its whole text, as it stands in the plan.
+    #[serde(skip)]
+    pub text: String,
+    /// Items of the phase as a whole: its own state, its criteria.
+    #[serde(skip)]
+    pub items: Vec<Item>,
     /// Where its dependencies are named.
     #[serde(skip)]
     pub needs_at: Place,
@@ -238,6 +356,15 @@ pub struct Task {
     /// Where it begins.
     #[serde(skip)]
     pub at: Place,
+    /// The line after its last one; 0 where that is not known.
+    #[serde(skip)]
+    pub end: u32,
+    /// The items that it consists of: its own box or state, and its steps.
+    #[serde(skip)]
+    pub items: Vec<Item>,
+    /// Whether it may be done beside its neighbours (`[P]`).
+    #[serde(skip)]
+    pub beside: bool,
     /// Its name in the phase.
     pub id: String,
     /// What it is called.
@@ -376,16 +503,18 @@ impl Plan {
     /// The plan without where it stands and what it was read from: what two plans have in common that are the same.
     #[must_use]
     pub fn content(&self) -> Self {
-        let mut plan = self.clone();
-        (plan.format, plan.files, plan.oddities) = (Format::default(), Vec::new(), Vec::new());
+        let plan = self.clone();
+        let native = Self { title: plan.title, about: plan.about, gates: plan.gates, ..Self::default() };
+        let mut plan = Self { phases: plan.phases, ..native };
         let gates = plan.gates.iter_mut().chain(plan.phases.iter_mut().flat_map(|phase| &mut phase.gates));
         gates.for_each(|gate| gate.at = Place::default());
         for phase in &mut plan.phases {
             (phase.at, phase.needs_at, phase.alone) = (Place::default(), Place::default(), false);
+            (phase.end, phase.text, phase.items) = (0, String::new(), Vec::new());
             let own = phase.criteria.iter_mut().chain(&mut phase.verify);
             own.for_each(|criterion| criterion.at = Place::default());
             for task in &mut phase.tasks {
-                task.at = Place::default();
+                (task.at, task.end, task.items, task.beside) = (Place::default(), 0, Vec::new(), false);
                 let own = task.criteria.iter_mut().chain(&mut task.verify);
                 own.for_each(|criterion| criterion.at = Place::default());
             }
@@ -399,6 +528,11 @@ impl Plan {
             .ok()
             .and_then(|file| self.files.get(file))
             .map_or("", |file| file.name.as_str())
+    }
+
+    /// Every item of it, those of tasks before those of their phase.
+    pub fn all_items(&self) -> impl Iterator<Item = &Item> {
+        self.phases.iter().flat_map(Phase::all_items).chain(&self.items)
     }
 
     /// The phase of that id, however it is written.
@@ -416,6 +550,16 @@ impl Phase {
     /// Every criterion of it and its tasks.
     pub fn all_criteria(&self) -> impl Iterator<Item = &Criterion> {
         self.criteria.iter().chain(self.tasks.iter().flat_map(|task| &task.criteria))
+    }
+
+    /// Every item of it, those of its tasks first.
+    pub fn all_items(&self) -> impl Iterator<Item = &Item> {
+        self.tasks.iter().flat_map(|task| &task.items).chain(&self.items)
+    }
+
+    /// What it is held to that no command decides, for the agent and a person to look at.
+    pub fn unchecked(&self) -> impl Iterator<Item = &Criterion> {
+        self.all_criteria().chain(self.all_verify()).filter(|criterion| criterion.checks.is_empty())
     }
 
     /// Everything else that says how it or its tasks can be checked.

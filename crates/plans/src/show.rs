@@ -54,7 +54,7 @@ fn facts(phase: &Phase) -> String {
         Status::Failed => Some("failed".to_owned()),
         Status::Blocked => Some("blocked".to_owned()),
         Status::Skipped => Some("skipped".to_owned()),
-        Status::NeedsPerson => Some("needs a person".to_owned()),
+        Status::NeedsInput => Some("needs input".to_owned()),
     };
     let parts = [status, count(phase.tasks.len(), "task"), count(phase.gates.len(), "gate")];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::estimate::{SubPhase, letters};
 use crate::ids::{canonical, same};
 use crate::model::{Phase, Plan, Status, Task};
+use crate::named::{task_named, tasks_of_files};
 use crate::report::SplitDetails;
 
 /// A part of a phase.
@@ -28,28 +29,48 @@ pub struct Part {
     pub files: Vec<String>,
 }
 
-/// The parts that an agent asks for. Every open task of the phase is in exactly one of them.
-pub fn asked_for(phase: &Phase, details: &SplitDetails) -> Vec<Part> {
-    let asked = &details.recommended_sub_phases;
+/// The parts that an agent asks for, and what had to be changed about them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// The parts; every open task of the phase is in exactly one of them.
+    pub parts: Vec<Part>,
+    /// What was not as it was asked for, in words.
+    pub notes: Vec<String>,
+}
+
+/// The parts that an agent asks for. Tasks are named by id, number, title or file; a part without any is refused, and
+/// tasks in no part go to the last one.
+pub fn asked_for(phase: &Phase, details: &SplitDetails) -> Asked {
+    let open: Vec<&Task> = open(phase).collect();
+    let mut asked = Asked::default();
     let mut taken: BTreeSet<String> = BTreeSet::new();
-    let mut parts: Vec<Part> = Vec::new();
-    for one in asked {
-        let mut tasks: Vec<String> = Vec::new();
-        for named in &one.tasks {
-            let known = open(phase).find(|task| same(&task.id, named) || task.title == *named);
-            let id = known.map_or_else(|| named.clone(), |task| task.id.clone());
-            if taken.insert(canonical(&id)) {
-                tasks.push(id);
-            }
+    for one in &details.recommended_sub_phases {
+        let by_file = if one.tasks.is_empty() { tasks_of_files(&open, &one.files) } else { Vec::new() };
+        let by_name = one.tasks.iter().filter_map(|name| task_named(&open, name));
+        let by_title = task_named(&open, &one.title).filter(|_| one.tasks.is_empty() && by_file.is_empty());
+        let named = by_name.chain(by_file.iter().copied()).chain(by_title);
+        let tasks: Vec<String> =
+            named.filter(|task| taken.insert(canonical(&task.id))).map(|task| task.id.clone()).collect();
+        if tasks.is_empty() && !open.is_empty() {
+            let title = if one.title.is_empty() { one.id.as_str() } else { one.title.as_str() };
+            asked.notes.push(format!("the part {title:?} has no open task of the phase and is left out"));
+            continue;
         }
-        parts.push(Part { id: String::new(), title: one.title.clone(), tasks, files: one.files.clone() });
+        asked.parts.push(Part {
+            id: String::new(),
+            title: one.title.clone(),
+            tasks,
+            files: one.files.clone(),
+        });
     }
-    let left = open(phase).filter(|task| !taken.contains(&canonical(&task.id))).map(|task| task.id.clone());
+    let left = open.iter().filter(|task| !taken.contains(&canonical(&task.id))).map(|task| task.id.clone());
     let left: Vec<String> = left.collect();
-    if let Some(last) = parts.last_mut() {
+    asked.parts = named(phase, asked.parts);
+    if let Some(last) = asked.parts.last_mut().filter(|_| !left.is_empty()) {
+        asked.notes.push(format!("tasks in no part go to the last one, {}: {}", last.id, left.join(", ")));
         last.tasks.extend(left);
     }
-    named(phase, parts)
+    asked
 }
 
 /// The parts that an estimate proposes.
@@ -92,7 +113,7 @@ pub enum Answers {
 
 /// The plan with the parts of each phase that is split, by its id, in its place.
 #[must_use]
-pub fn expanded(plan: &Plan, split: &BTreeMap<String, Vec<Part>>, answers: Answers) -> Plan {
+pub fn expanded(plan: &Plan, split: &BTreeMap<String, Vec<Part>>, answers: impl Fn(&str) -> Answers) -> Plan {
     let parts_of = |id: &str| {
         split.iter().find(|(whole, parts)| same(whole, id) && !parts.is_empty()).map(|(_, parts)| parts)
     };
@@ -108,6 +129,7 @@ pub fn expanded(plan: &Plan, split: &BTreeMap<String, Vec<Part>>, answers: Answe
             None => expanded.phases.push(phase),
             Some(parts) => {
                 let last = parts.len() - 1;
+                let answers = answers(&phase.id);
                 let role = |at: usize| match answers {
                     _ if at < last => Role::One,
                     Answers::Last => Role::Answers,
@@ -194,19 +216,34 @@ mod tests {
 
     #[test]
     fn p1_parts_are_lettered_and_have_every_task_once() {
-        let parts =
-            asked_for(&plan().phases[1], &asked(&[("one", &["1", "do 2"]), ("two", &["2"]), ("three", &[])]));
+        let asked = asked(&[("one", &["1", "do 2"]), ("two", &["2"]), ("three", &["do  3"])]);
+        let Asked { parts, notes } = asked_for(&plan().phases[1], &asked);
         let seen: Vec<(&str, Vec<&str>)> =
             parts.iter().map(|p| (p.id.as_str(), p.tasks.iter().map(String::as_str).collect())).collect();
-        assert_eq!(seen, [("2a", vec!["1", "2"]), ("2b", vec![]), ("2c", vec!["3", "4"])]);
+        assert_eq!(seen, [("2a", vec!["1", "2"]), ("2b", vec!["3", "4"])]);
+        assert_eq!(notes.len(), 2, "{notes:?}");
+        assert!(notes[0].contains("\"two\"") && notes[1].contains("2b: 4"), "{notes:?}");
+    }
+
+    #[test]
+    fn p1_what_is_done_is_in_no_part_and_parts_may_name_files() {
+        let mut phase = plan().phases.remove(1);
+        phase.tasks[0].status = Status::Completed;
+        phase.tasks[2].files = vec!["src/c.rs".to_owned()];
+        let mut asked = asked(&[("one", &["task 2"]), ("by file", &[])]);
+        asked.recommended_sub_phases[1].files = vec!["src/c.rs".to_owned()];
+        let Asked { parts, notes } = asked_for(&phase, &asked);
+        let seen: Vec<Vec<&str>> =
+            parts.iter().map(|p| p.tasks.iter().map(String::as_str).collect()).collect();
+        assert_eq!(seen, [vec!["2"], vec!["3", "4"]], "{notes:?}");
     }
 
     #[test]
     fn p1_what_needs_a_split_phase_waits_for_all_of_its_parts() {
         let plan = plan();
-        let parts =
-            asked_for(&plan.phases[1], &asked(&[("one", &["1", "2"]), ("two", &["3"]), ("three", &["4"])]));
-        let plan = expanded(&plan, &BTreeMap::from([("2".to_owned(), parts)]), Answers::Last);
+        let three = asked(&[("one", &["1", "2"]), ("two", &["3"]), ("three", &["4"])]);
+        let parts = asked_for(&plan.phases[1], &three).parts;
+        let plan = expanded(&plan, &BTreeMap::from([("2".to_owned(), parts)]), |_| Answers::Last);
         let with = |over: &[&str]| -> Vec<String> {
             let statuses: Statuses = over.iter().map(|id| ((*id).to_owned(), Status::Completed)).collect();
             ready(&plan, &statuses)

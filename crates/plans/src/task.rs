@@ -26,7 +26,12 @@ pub fn read_task(bytes: &[u8], source: Option<&str>) -> Result<Task, BadTask> {
         return Err(BadTask::Empty);
     }
     let open_items = open_items(&text);
-    Ok(Task { text: text.trim_end().to_owned(), source: source.map(str::to_owned), open_items })
+    Ok(Task {
+        text: text.trim_end().to_owned(),
+        source: source.map(str::to_owned),
+        open_items,
+        ..Task::default()
+    })
 }
 
 // Boxes inside code fences are examples, not items.

@@ -33,8 +33,16 @@ impl Status {
             Some(Self::Blocked)
         } else if begins(&["skip", "cancel", "deferred", "wont", "won't", "removed"]) {
             Some(Self::Skipped)
-        } else if begins(&["needs_human", "needs human", "needs person", "needs_person", "needs review"]) {
-            Some(Self::NeedsPerson)
+        } else if begins(&[
+            "needs_human",
+            "needs human",
+            "needs input",
+            "needs_input",
+            "needs person",
+            "needs_person",
+            "needs review",
+        ]) {
+            Some(Self::NeedsInput)
         } else if begins(&[
             "pending",
             "todo",

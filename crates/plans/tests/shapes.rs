@@ -5,6 +5,12 @@
 #[path = "shapes/files.rs"]
 mod files;
 #[cfg(test)]
+#[path = "shapes/folders.rs"]
+mod folders;
+#[cfg(test)]
+#[path = "shapes/found.rs"]
+mod found;
+#[cfg(test)]
 #[path = "shapes/json.rs"]
 mod json;
 #[cfg(test)]

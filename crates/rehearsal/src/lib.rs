@@ -9,6 +9,7 @@ pub mod agent;
 pub mod brain;
 pub mod context;
 pub mod job;
+pub mod matrix;
 pub mod model_server;
 pub mod recipe;
 pub mod script;

@@ -4,8 +4,8 @@
 use schemars::JsonSchema;
 use segue_machine::forecast::Basis;
 use segue_machine::{
-    AgentFailure, CheckpointBy, Claims, Considered, Depth, EndReason, GateWhen, HandoffKind, Limit, Outlook,
-    SessionReason, Source, Verdict,
+    AgentFailure, CheckpointBy, Claims, Considered, Continued, Depth, EndReason, GateChange, GateWhen,
+    HandoffKind, Limit, ListItem, Outlook, SessionReason, Source, Verdict, WordsSource,
 };
 use serde::{Deserialize, Serialize};
 
@@ -130,6 +130,28 @@ impl From<Outlook> for ForecastFields {
     }
 }
 
+/// The agent said something in its main thread.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentSaid {
+    /// The session.
+    pub session: String,
+    /// Its words, without secrets; a long message is cut in the middle.
+    pub text: String,
+}
+
+/// The agent's own list changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ItemsSeen {
+    /// The session.
+    pub session: String,
+    /// Items that are not done.
+    pub open: u32,
+    /// Items that are done or given up.
+    pub closed: u32,
+    /// The items in the agent's order; empty where it only counts them.
+    pub items: Vec<ListItem>,
+}
+
 /// The gauge passed a stage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StageReached {
@@ -160,6 +182,9 @@ pub struct CheckpointRequested {
     pub depth: Depth,
     /// When segue writes it itself; null while a tool runs.
     pub deadline: Option<Time>,
+    /// By a side question, which does not interrupt the work.
+    #[serde(default)]
+    pub side: bool,
 }
 
 /// A checkpoint is on disk and the work is saved.
@@ -183,6 +208,33 @@ pub struct CheckpointTaken {
     pub claims: Claims,
     /// How long it took.
     pub ms: u64,
+    /// Where its words come from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<WordsSource>,
+}
+
+/// A checkpoint could not be written; the one before it still stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckpointFailed {
+    /// The id that it was to have.
+    pub checkpoint: String,
+    /// The session it is about.
+    pub session: String,
+    /// Whose words it was to hold.
+    pub by: CheckpointBy,
+    /// How much it was to hold.
+    pub depth: Depth,
+    /// Why.
+    pub why: String,
+}
+
+/// The words of a prompt could not be made, so nothing was sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PromptFailed {
+    /// The session.
+    pub session: String,
+    /// Why.
+    pub why: String,
 }
 
 /// What comes after a session was decided.
@@ -209,6 +261,17 @@ pub struct HandoffDecided {
     /// The line that users of the preset know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+}
+
+/// A conversation is continued after a failure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionContinued {
+    /// The session.
+    pub session: String,
+    /// In the same process or in a new one.
+    pub how: Continued,
+    /// The failure or crash.
+    pub after: String,
 }
 
 /// A session is over.
@@ -269,6 +332,9 @@ pub struct GateFinished {
     pub when: GateTime,
     /// Where its output is kept, below the work tree.
     pub output: Option<String>,
+    /// It did not end within its time-out and was ended.
+    #[serde(default)]
+    pub timed_out: bool,
 }
 
 /// How a phase of a plan ended.
@@ -281,8 +347,9 @@ pub enum PhaseStatus {
     Failed,
     /// A phase that it needs is not done.
     Blocked,
-    /// A person must decide something.
-    NeedsPerson,
+    /// A person must decide something. Schema 1 said `needs_person`.
+    #[serde(alias = "needs_person")]
+    NeedsInput,
     /// It became several smaller ones.
     Split,
 }
@@ -369,4 +436,10 @@ pub struct RunFinished {
     /// When going on is worth a try, where a provider said so.
     #[serde(default)]
     pub until: Option<Time>,
+    /// What the agent changed of what the gates run, and tests that are gone, emptied or skipped.
+    #[serde(default)]
+    pub gate_changes: Vec<GateChange>,
+    /// The end of the agent's last message, at most ten lines; null when it said nothing.
+    #[serde(default)]
+    pub last_message: Option<String>,
 }

@@ -14,9 +14,10 @@ mod time;
 mod words;
 
 pub use fields::{
-    CallsLeft, CheckpointRequested, CheckpointTaken, ForecastBasis, ForecastFields, GateFinished, GateTime,
-    GaugeRead, HandoffDecided, LimitReached, PhaseFields, PhaseStatus, RunFinished, RunStarted, SessionEnded,
-    SessionStarted, StageReached, WaitFields, Warning,
+    AgentSaid, CallsLeft, CheckpointFailed, CheckpointRequested, CheckpointTaken, ForecastBasis,
+    ForecastFields, GateFinished, GateTime, GaugeRead, HandoffDecided, ItemsSeen, LimitReached, PhaseFields,
+    PhaseStatus, PromptFailed, RunFinished, RunStarted, SessionContinued, SessionEnded, SessionStarted,
+    StageReached, WaitFields, Warning,
 };
 pub use json::{escape_json, to_json_line};
 pub use outer::{Line, Outer, SCHEMA, schema};
@@ -26,7 +27,7 @@ pub use status::{
     schema as status_schema,
 };
 pub use stream::OuterStream;
-pub use terminal::{Output, Style, Terminal, columns, plain, printable, wrap};
+pub use terminal::{Output, Style, Terminal, columns, duration, plain, printable, wrap};
 pub use time::Time;
 
 #[cfg(test)]

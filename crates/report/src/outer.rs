@@ -3,17 +3,19 @@
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use segue_machine::GateChange;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::Time;
 use crate::fields::{
-    CheckpointRequested, CheckpointTaken, GateFinished, GaugeRead, HandoffDecided, LimitReached, PhaseFields,
-    RunFinished, RunStarted, SessionEnded, SessionStarted, StageReached, WaitFields, Warning,
+    AgentSaid, CheckpointFailed, CheckpointRequested, CheckpointTaken, GateFinished, GaugeRead,
+    HandoffDecided, ItemsSeen, LimitReached, PhaseFields, PromptFailed, RunFinished, RunStarted,
+    SessionContinued, SessionEnded, SessionStarted, StageReached, WaitFields, Warning,
 };
 
 /// The version of the contract. It changes only when a name or a meaning does; added fields do not count.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// The one table of names: the enum, its serialised tags and the order of a line's fields all come from it.
 macro_rules! outer_events {
@@ -54,18 +56,30 @@ outer_events! {
     SessionStarted(SessionStarted) = "session.started",
     /// The gauge moved.
     GaugeRead(GaugeRead) = "gauge.read",
+    /// The agent said something in its main thread.
+    AgentSaid(AgentSaid) = "agent.said",
+    /// The agent's own list changed.
+    ItemsSeen(ItemsSeen) = "items.seen",
     /// The gauge passed a stage.
     StageReached(StageReached) = "stage.reached",
     /// The agent was asked for a checkpoint.
     CheckpointRequested(CheckpointRequested) = "checkpoint.requested",
     /// A checkpoint is on disk and the work is saved.
     CheckpointTaken(CheckpointTaken) = "checkpoint.taken",
+    /// A checkpoint could not be written.
+    CheckpointFailed(CheckpointFailed) = "checkpoint.failed",
+    /// The words of a prompt could not be made.
+    PromptFailed(PromptFailed) = "prompt.failed",
     /// What comes after a session was decided.
     HandoffDecided(HandoffDecided) = "handoff.decided",
+    /// A conversation is continued after a failure.
+    SessionContinued(SessionContinued) = "session.continued",
     /// A session is over.
     SessionEnded(SessionEnded) = "session.ended",
     /// A gate ran.
     GateFinished(GateFinished) = "gate.finished",
+    /// What a gate runs was changed, or could not be checked.
+    GateChanged(GateChange) = "gate.changed",
     /// A phase of a plan began.
     PhaseStarted(PhaseFields) = "phase.started",
     /// A phase of a plan ended.

@@ -12,8 +12,15 @@ fn agent(session: u32, event: AgentEvent) -> Event {
 }
 
 fn ready(session: u32) -> Event {
-    let can =
-        Capabilities { ask: true, follow_up: true, usage: true, brake: false, tell: false, side: false };
+    let can = Capabilities {
+        ask: true,
+        follow_up: true,
+        usage: true,
+        brake: false,
+        tell: false,
+        side: false,
+        resume: false,
+    };
     let (model, window) = (Some("opus".into()), Some(200_000));
     agent(
         session,
@@ -41,6 +48,7 @@ fn story() -> Vec<Event> {
         work: work("t1"),
         ms: 9,
         judged: Vec::new(),
+        source: None,
     };
     vec![
         Event::RunStarted { spec: Box::new(sample::spec("seamless", "Fix it")) },
@@ -59,7 +67,7 @@ fn story() -> Vec<Event> {
         usage(2, "c", 20_000),
         agent(2, AgentEvent::TurnEnded(TurnEnd::Finished { text: "done".into() })),
         Event::GateFinished(sample::gate(true, GateWhen::After)),
-        Event::WordsJudged { session: 2, judged: Vec::new(), tree: None },
+        Event::WordsJudged { session: 2, judged: Vec::new(), tree: None, trouble: None },
         Event::WorkSaved { work: work("t2") },
         Event::SessionExited { session: 2, exit: Some(0), orphans: 0 },
         Event::WorkSaved { work: work("t2") },

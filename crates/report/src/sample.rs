@@ -6,9 +6,9 @@ use segue_machine::forecast::Forecast;
 use segue_machine::gauge::{Gauge, Ratio};
 use segue_machine::policy::preset;
 use segue_machine::{
-    AgentSpec, Capabilities, CheckpointBy, Choice, Claims, Considered, Depth, Doing, EndReason, GateResult,
-    GateSpec, GateWhen, GitSpec, HandoffKind, Life, Limit, Phase, Reading, RunSpec, SessionReason,
-    SessionView, Source, Totals, Verdict, View,
+    AgentSpec, Capabilities, CheckpointBy, Choice, Claims, Considered, Continued, Depth, Doing, EndReason,
+    GateResult, GateSpec, GateWhen, GitSpec, HandoffKind, ItemState, Life, Limit, ListItem, Phase, Reading,
+    RunSpec, SessionReason, SessionView, Source, Totals, Verdict, View,
 };
 
 use crate::*;
@@ -19,12 +19,7 @@ pub(crate) fn spec(policy: &str, text: &str) -> RunSpec {
     let preset = preset::find(policy).unwrap();
     let agent = |name: &str| AgentSpec { name: name.into(), ..AgentSpec::default() };
     RunSpec {
-        gates: vec![GateSpec {
-            name: "tests".into(),
-            run: "cargo test".into(),
-            timeout_ms: 1,
-            manual: false,
-        }],
+        gates: vec![GateSpec::new("tests", "cargo test", 1)],
         git: GitSpec { enabled: true, commit: preset.commit, ..GitSpec::none() },
         workdir: "/w".into(),
         started_at: START,
@@ -87,6 +82,7 @@ pub(crate) fn gate(passed: bool, when: GateWhen) -> GateResult {
         ms: 12_000,
         output: Some(".segue/g.log".into()),
         tail: "one\n\u{1b}[31mtwo\u{1b}[0m\nthree\nfour\n".into(),
+        timed_out: false,
     }
 }
 
@@ -141,6 +137,13 @@ fn beginnings(text: &str) -> Vec<Outer> {
             reason: SessionReason::First,
         }),
         Outer::GaugeRead(GaugeRead { percent: Some(72.43), ..unknown_gauge() }),
+        Outer::AgentSaid(AgentSaid { session: "s1".into(), text: t() }),
+        Outer::ItemsSeen(ItemsSeen {
+            session: "s1".into(),
+            open: 1,
+            closed: 0,
+            items: vec![ListItem { id: "1".into(), text: t(), state: ItemState::InProgress }],
+        }),
         Outer::StageReached(StageReached {
             session: "s1".into(),
             stage: "90%".into(),
@@ -154,6 +157,7 @@ fn beginnings(text: &str) -> Vec<Outer> {
             session: "s1".into(),
             depth: Depth::Full,
             deadline: Some(Time(START)),
+            side: true,
         }),
         Outer::CheckpointTaken(CheckpointTaken {
             checkpoint: t(),
@@ -165,7 +169,16 @@ fn beginnings(text: &str) -> Vec<Outer> {
             path: t(),
             claims: Claims { confirmed: 5, contradicted: 1, unknown: 2 },
             ms: 12,
+            source: None,
         }),
+        Outer::CheckpointFailed(CheckpointFailed {
+            checkpoint: t(),
+            session: "s1".into(),
+            by: CheckpointBy::Agent,
+            depth: Depth::Full,
+            why: t(),
+        }),
+        Outer::PromptFailed(PromptFailed { session: "s1".into(), why: t() }),
     ]
 }
 
@@ -213,9 +226,19 @@ fn endings(text: &str) -> Vec<Outer> {
             ms: 3,
             when: GateTime::After,
             output: Some(t()),
+            timed_out: true,
+        }),
+        Outer::GateChanged(segue_machine::GateChange {
+            gate: t(),
+            files: vec![segue_machine::ChangedFile { path: t(), what: t() }],
+            how: segue_machine::ChangeHow::Swapped,
+            passed_with_originals: Some(false),
+            stops: true,
+            unchecked: None,
         }),
         Outer::PhaseStarted(phase(None)),
         Outer::PhaseFinished(phase(Some(PhaseStatus::Split))),
+        Outer::SessionContinued(SessionContinued { session: t(), how: Continued::Resumed, after: t() }),
         Outer::WaitStarted(wait()),
         Outer::WaitEnded(wait()),
         Outer::LimitReached(LimitReached { limit: Limit::Cost, value: t() }),
@@ -235,6 +258,8 @@ fn endings(text: &str) -> Vec<Outer> {
             limit: Some(Limit::Cost),
             exit_code: 4,
             until: Some(Time(START + 1)),
+            gate_changes: Vec::new(),
+            last_message: Some("the parser reads every file".into()),
         }),
     ]
 }

@@ -11,8 +11,9 @@ use segue_machine::{
 };
 
 use crate::fields::{
-    CheckpointRequested, CheckpointTaken, GateFinished, GaugeRead, HandoffDecided, LimitReached, RunFinished,
-    RunStarted, SessionEnded, SessionStarted, StageReached, WaitFields, Warning,
+    AgentSaid, CheckpointFailed, CheckpointRequested, CheckpointTaken, GateFinished, GaugeRead,
+    HandoffDecided, ItemsSeen, LimitReached, PromptFailed, RunFinished, RunStarted, SessionContinued,
+    SessionEnded, SessionStarted, StageReached, WaitFields, Warning,
 };
 use crate::{Line, Outer, SCHEMA, Time, words};
 
@@ -86,8 +87,10 @@ impl OuterStream {
                 ms: gate.ms,
                 when: gate.when.into(),
                 output: gate.output.clone(),
+                timed_out: gate.timed_out,
             })),
-            Event::CheckpointTaken { checkpoint, session, by, depth, path, claims, ms, .. } => {
+            Event::GateChanged(change) => Some(Outer::GateChanged(change.clone())),
+            Event::CheckpointTaken { checkpoint, session, by, depth, path, claims, ms, source, .. } => {
                 let seen = self.seen.entry(*session).or_default();
                 Some(Outer::CheckpointTaken(CheckpointTaken {
                     checkpoint: checkpoint.clone(),
@@ -99,9 +102,24 @@ impl OuterStream {
                     path: path.clone(),
                     claims: *claims,
                     ms: *ms,
+                    source: *source,
                 }))
             }
+            Event::CheckpointFailed { checkpoint, session, by, depth, why, .. } => {
+                self.seen.entry(*session).or_default().asked = None;
+                Some(Outer::CheckpointFailed(CheckpointFailed {
+                    checkpoint: checkpoint.clone(),
+                    session: name(*session),
+                    by: *by,
+                    depth: *depth,
+                    why: why.clone(),
+                }))
+            }
+            Event::PromptFailed { session, why } => {
+                Some(Outer::PromptFailed(PromptFailed { session: name(*session), why: why.clone() }))
+            }
             Event::RunResumed { .. }
+            | Event::GatesBegan { .. }
             | Event::SessionSpawned { .. }
             | Event::SessionNotStarted { .. }
             | Event::PromptSent { .. }
@@ -116,6 +134,8 @@ impl OuterStream {
             | Event::StopAsked { .. }
             | Event::TryAsked
             | Event::BaseMoved { .. }
+            | Event::GateSwapped { .. }
+            | Event::GateRestored { .. }
             | Event::ModelPriced { .. }
             | Event::DaySpent(_) => None,
         }
@@ -137,11 +157,20 @@ impl OuterStream {
             AgentEvent::TextSaid { .. } if session.gauge.source() == Source::Estimated => {
                 Some(Outer::GaugeRead(gauge_read(session, false, view)))
             }
+            AgentEvent::Said { text } => {
+                Some(Outer::AgentSaid(AgentSaid { session: name(session.n), text: text.clone() }))
+            }
+            AgentEvent::ItemsSeen { open, closed, items } => Some(Outer::ItemsSeen(ItemsSeen {
+                session: name(session.n),
+                open: *open,
+                closed: *closed,
+                items: items.clone(),
+            })),
             AgentEvent::Ready { .. }
             | AgentEvent::UsageRead(_)
             | AgentEvent::TextSaid { .. }
+            | AgentEvent::ToolDescribed { .. }
             | AgentEvent::ToolStarted { .. }
-            | AgentEvent::ItemsSeen { .. }
             | AgentEvent::AllowanceSeen { .. }
             | AgentEvent::CrossChecked { .. }
             | AgentEvent::Compacted
@@ -184,11 +213,12 @@ impl OuterStream {
                 };
                 Outer::HandoffDecided(self.handoff_in_words(*from, decided, view))
             }
-            Notice::CheckpointRequested { session, depth, deadline } => {
+            Notice::CheckpointRequested { session, depth, deadline, side } => {
                 Outer::CheckpointRequested(CheckpointRequested {
                     session: name(*session),
                     depth: *depth,
                     deadline: deadline.map(Time),
+                    side: *side,
                 })
             }
             Notice::SessionEnded {
@@ -216,6 +246,11 @@ impl OuterStream {
             Notice::WaitStarted { agent, failure, why, until } => {
                 Outer::WaitStarted(wait_fields(agent, *failure, why, *until))
             }
+            Notice::SessionContinued { session, how, after } => Outer::SessionContinued(SessionContinued {
+                session: name(*session),
+                how: *how,
+                after: after.clone(),
+            }),
             Notice::WaitEnded { agent, failure, why, until } => {
                 Outer::WaitEnded(wait_fields(agent, *failure, why, *until))
             }
@@ -305,6 +340,8 @@ fn run_finished(outcome: &Outcome, at: Millis, view: &View) -> RunFinished {
         limit: outcome.limit,
         exit_code: outcome.exit_code(view.spec.as_ref().is_some_and(|s| s.require_verified)),
         until: outcome.until.map(Time),
+        gate_changes: view.gate_changes.clone(),
+        last_message: view.last_message.clone(),
     }
 }
 

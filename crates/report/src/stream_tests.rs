@@ -49,6 +49,7 @@ fn checkpoint(session: u32) -> Event {
         work: WorkState::default(),
         ms: 40,
         judged: Vec::new(),
+        source: None,
     }
 }
 
@@ -88,7 +89,7 @@ fn a_run_that_starts_says_task_agent_policy_and_workdir() {
     assert_eq!(
         values(&lines),
         [json!({
-            "type": "run.started", "run": "r1", "seq": 1, "at": "2026-01-31T12:00:01.000Z", "schema": 1,
+            "type": "run.started", "run": "r1", "seq": 1, "at": "2026-01-31T12:00:01.000Z", "schema": 2,
             "task": "Fix it", "agent": "claude", "policy": "auto", "workdir": "/w",
         })]
     );
@@ -180,6 +181,7 @@ fn a_checkpoint_names_the_stage_that_asked_for_it_and_the_fill() {
         answer: None,
         commit: false,
         next: None,
+        source: None,
     };
     let effects = [stage(1, "70%", &["warn"], 180_000, 9_000), take];
     stream.take(&record(1, agent(1, usage())), &effects, &filled("seamless", 181_000));

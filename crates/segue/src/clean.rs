@@ -6,6 +6,10 @@ use segue_machine::claims::Judged;
 use segue_machine::{AgentEvent, Event, RunSpec, TurnEnd};
 use segue_redact::Redactor;
 
+/// How many characters of one message of an agent, and of a failed tool's last line, are kept.
+const MESSAGE: usize = 8_000;
+const LAST_LINE: usize = 300;
+
 /// What was taken out.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
@@ -41,24 +45,41 @@ pub(crate) fn event(redactor: &Redactor, event: &mut Event) -> Found {
     let mut clean = |text: &mut String| found.text(redactor, text);
     match event {
         Event::RunStarted { spec } => spec_texts(spec, &mut clean),
-        Event::RunResumed { spec, .. } => {
+        Event::RunResumed { spec, answer, .. } => {
+            answer.iter_mut().for_each(&mut clean);
             if let Some(spec) = spec {
                 spec_texts(spec, &mut clean);
             }
         }
         Event::Agent { event, .. } => agent(event, &mut clean),
+        Event::CheckpointFailed { why, work, .. } => {
+            clean(why);
+            work.trouble.iter_mut().for_each(&mut clean);
+        }
         Event::SessionNotStarted { why: text, .. }
+        | Event::PromptFailed { why: text, .. }
         | Event::NoteLeft { text }
         | Event::DoneClaimed { text }
         | Event::BaseMoved { text, .. } => clean(text),
         Event::GateFinished(result) => clean(&mut result.tail),
+        Event::GateChanged(change) => {
+            change.files.iter_mut().for_each(|file| clean(&mut file.path));
+            change.unchecked.iter_mut().for_each(&mut clean);
+        }
+        Event::GateSwapped { files: paths, .. } | Event::GateRestored { kept: paths, .. } => {
+            paths.iter_mut().for_each(&mut clean);
+        }
         Event::CheckpointTaken { judged, work, .. } => {
             claims(judged, &mut clean);
             work.trouble.iter_mut().for_each(&mut clean);
         }
-        Event::WordsJudged { judged, .. } => claims(judged, &mut clean),
+        Event::WordsJudged { judged, trouble, .. } => {
+            claims(judged, &mut clean);
+            trouble.iter_mut().for_each(&mut clean);
+        }
         Event::WorkSaved { work } => work.trouble.iter_mut().for_each(&mut clean),
         Event::SessionSpawned { .. }
+        | Event::GatesBegan { .. }
         | Event::PromptSent { .. }
         | Event::SessionExited { .. }
         | Event::BrakeAsked { .. }
@@ -96,6 +117,18 @@ fn claims(judged: &mut [Judged], clean: &mut impl FnMut(&mut String)) {
 
 fn agent(event: &mut AgentEvent, clean: &mut impl FnMut(&mut String)) {
     match event {
+        // Cut only after the secrets are out: half a secret is not recognised.
+        AgentEvent::Said { text } => {
+            clean(text);
+            cut_middle(text, MESSAGE);
+        }
+        AgentEvent::ToolDescribed { last_line, .. } => {
+            last_line.iter_mut().for_each(|line| {
+                clean(line);
+                cut_middle(line, LAST_LINE);
+            });
+        }
+        AgentEvent::ItemsSeen { items, .. } => items.iter_mut().for_each(|item| clean(&mut item.text)),
         AgentEvent::ToolStarted { title, .. }
         | AgentEvent::ToolEnded { title, .. }
         | AgentEvent::PermissionAsked { title, .. } => clean(title),
@@ -116,9 +149,20 @@ fn agent(event: &mut AgentEvent, clean: &mut impl FnMut(&mut String)) {
         AgentEvent::Ready { .. }
         | AgentEvent::UsageRead(_)
         | AgentEvent::TextSaid { .. }
-        | AgentEvent::ItemsSeen { .. }
         | AgentEvent::AllowanceSeen { .. }
         | AgentEvent::CrossChecked { .. }
         | AgentEvent::Compacted => {}
     }
+}
+
+/// The beginning and the end of a text that is too long: three quarters and the rest.
+fn cut_middle(text: &mut String, most: usize) {
+    let all = text.chars().count();
+    if all <= most {
+        return;
+    }
+    let (head, tail) = (most * 3 / 4, most / 4);
+    let start: String = text.chars().take(head).collect();
+    let end: String = text.chars().skip(all - tail).collect();
+    *text = format!("{start}\n… ({} characters cut) …\n{end}", all - head - tail);
 }

@@ -1,5 +1,10 @@
 //! Runs gates: commands whose exit code decides. Nothing of them outlives its time-out.
 
+pub(crate) mod guard;
+mod rules;
+pub(crate) mod shell;
+pub(crate) mod swap;
+
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -56,9 +61,9 @@ pub(crate) async fn run(gate: &GateSpec, room: &GateRoom, when: GateWhen, round:
     let label = if when == GateWhen::Checkpoint { "checkpoint".to_owned() } else { round.to_string() };
     let output = room.run_dir.join(format!("gate-{}-{label}.out", file_name(&gate.name)));
     let exit = attempt(gate, room, &output).await;
-    let (exit, trouble) = match exit {
-        Ok(exit) => (exit, None),
-        Err(error) => (None, Some(format!("the gate could not be run: {error}"))),
+    let (exit, timed_out, trouble) = match exit {
+        Ok(ended) => (ended.exit, ended.timed_out, None),
+        Err(error) => (None, false, Some(format!("the gate could not be run: {error}"))),
     };
     GateResult {
         gate: gate.name.clone(),
@@ -68,10 +73,17 @@ pub(crate) async fn run(gate: &GateSpec, room: &GateRoom, when: GateWhen, round:
         ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
         output: Some(Store::at(&room.workdir).shown(&output)),
         tail: trouble.unwrap_or_else(|| tail(&output).unwrap_or_default()),
+        timed_out,
     }
 }
 
-async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Result<Option<i32>> {
+/// How the command ended.
+struct Ended {
+    exit: Option<i32>,
+    timed_out: bool,
+}
+
+async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Result<Ended> {
     std::fs::create_dir_all(&room.run_dir)?;
     let kept = Kept::new(File::create(output)?, &room.redactor, &room.found);
     let (reader, writer) = std::io::pipe()?;
@@ -115,9 +127,9 @@ async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Re
     // Whoever still holds the pipe is no process of this gate.
     let _ = tokio::time::timeout(LAST_WORDS, reader).await;
     if timed_out {
-        return note_timeout(gate, output).map(|()| None);
+        note_timeout(gate, output)?;
     }
-    Ok(exit)
+    Ok(Ended { exit: exit.filter(|_| !timed_out), timed_out })
 }
 
 fn keep(mut reader: impl Read, kept: Kept) {
@@ -133,7 +145,7 @@ fn keep(mut reader: impl Read, kept: Kept) {
 fn note_timeout(gate: &GateSpec, output: &Path) -> std::io::Result<()> {
     use std::io::Write;
     let mut file = File::options().append(true).open(output)?;
-    writeln!(file, "\nsegue: the gate did not end within {} s and was ended", gate.timeout_ms / 1_000)
+    writeln!(file, "\nsegue: the gate timed out: it did not end within {} s", gate.timeout_ms / 1_000)
 }
 
 fn tail(path: &Path) -> std::io::Result<String> {

@@ -33,6 +33,11 @@ impl Private {
         self.task.as_deref().unwrap_or(kept)
     }
 
+    /// Whether the task as it was typed is there.
+    pub(crate) fn has_task(&self) -> bool {
+        self.task.is_some()
+    }
+
     /// A gate as it was typed.
     pub(crate) fn gate(&self, gate: &GateSpec) -> GateSpec {
         let run = self.gates.get(&gate.name).unwrap_or(&gate.run);

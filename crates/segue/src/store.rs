@@ -97,6 +97,16 @@ impl Store {
         self.run_dir(run).join(format!("s{session}.out"))
     }
 
+    /// What an agent said in its main thread, message by message.
+    pub(crate) fn messages(&self, run: &str, session: u32) -> PathBuf {
+        self.run_dir(run).join(format!("s{session}.said.md"))
+    }
+
+    /// The path as whoever works in the work tree can open it.
+    pub(crate) fn reachable(&self, path: &Path) -> String {
+        if self.workdir == self.root { self.shown(path) } else { path.display().to_string() }
+    }
+
     /// What an agent wrote to its standard error.
     pub(crate) fn errors(&self, run: &str, session: u32) -> PathBuf {
         self.run_dir(run).join(format!("s{session}.err"))

@@ -90,7 +90,7 @@ fn scheduler() -> f64 {
             let mut statuses = Statuses::new();
             // The plan may have been edited or split since the last phase, so all of it is looked at anew.
             loop {
-                let now = expanded(&plan, &split, Answers::Last);
+                let now = expanded(&plan, &split, |_| Answers::Last);
                 let Some(next) = Graph::new(&now).ready(&statuses).first().copied() else { break };
                 statuses.insert(now.phases[next].id.clone(), Status::Completed);
             }

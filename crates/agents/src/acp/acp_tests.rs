@@ -43,7 +43,7 @@ impl Talk {
     }
 
     fn events(&mut self) -> Vec<AgentEvent> {
-        std::mem::take(&mut self.io.events)
+        crate::without_words(&mut self.io)
     }
 
     fn written(&mut self) -> Vec<String> {

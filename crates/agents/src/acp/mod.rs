@@ -63,6 +63,10 @@ pub struct Acp {
     late: BTreeSet<u64>,
     permissions: BTreeMap<String, (Value, Vec<PermissionOption>)>,
     tools: BTreeMap<String, String>,
+    /// Those of them that only read something.
+    reading: BTreeSet<String>,
+    /// What was said since the last tool or prompt.
+    message: String,
     text: String,
     /// Where in it the words after the last tool begin.
     words_from: usize,
@@ -78,6 +82,10 @@ pub struct Acp {
     braked: bool,
     /// It takes notes while it works, by a message of segue's own.
     takes_notes: bool,
+    /// It takes old sessions up again.
+    loads: bool,
+    /// It says so and cannot be relied on.
+    never_loads: bool,
     /// Calls whose own usage the agent told.
     metered: u64,
 }
@@ -96,6 +104,8 @@ impl Acp {
             late: BTreeSet::new(),
             permissions: BTreeMap::new(),
             tools: BTreeMap::new(),
+            reading: BTreeSet::new(),
+            message: String::new(),
             text: String::new(),
             words_from: 0,
             mid_call: false,
@@ -105,6 +115,8 @@ impl Acp {
             has_brake: false,
             braked: false,
             takes_notes: false,
+            loads: false,
+            never_loads: false,
             metered: 0,
         }
     }
@@ -113,6 +125,12 @@ impl Acp {
     #[must_use]
     pub(crate) fn with_brake(self) -> Self {
         Self { has_brake: true, ..self }
+    }
+
+    /// The same with an agent whose old sessions are not to be taken up again, whatever it says.
+    #[must_use]
+    pub(crate) fn without_loading(self) -> Self {
+        Self { never_loads: true, ..self }
     }
 
     fn call(&mut self, call: Call, method: &str, params: &Value, io: &mut Io) {
@@ -208,6 +226,7 @@ impl Acp {
             return io.events.push(readable(b"an answer to a question that was not asked"));
         };
         self.flush(io);
+        self.say_message(io);
         match (call, &frame.error) {
             (Call::Initialize, None) => self.initialized(frame.result, io),
             (Call::Open | Call::Load, None) => self.opened(call, frame.result, io),
@@ -240,6 +259,7 @@ impl Acp {
             self.steer = Steer::Supersede;
         }
         self.takes_notes = meta.and_then(|m| m.get("segue.dev/notes")).is_some_and(|v| v == true);
+        self.loads = caps.load_session && !self.never_loads;
         match self.load.take().filter(|_| caps.load_session) {
             Some(conversation) => {
                 let params = json!({ "sessionId": conversation, "cwd": self.cwd, "mcpServers": [] });
@@ -280,6 +300,7 @@ impl Acp {
                 brake: self.has_brake,
                 tell: self.takes_notes,
                 side: false,
+                resume: self.loads,
             },
         });
     }
@@ -432,6 +453,7 @@ impl Adapter for Acp {
 
     fn exited(&mut self, _exit: Option<i32>, io: &mut Io) {
         self.flush(io);
+        self.say_message(io);
     }
 }
 

@@ -1,7 +1,7 @@
 //! `session/update`: what the agent says while it works.
 
 use agent_client_protocol_schema::v1::{
-    ContentBlock, Plan, PlanEntryStatus, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate,
+    ContentBlock, Plan, PlanEntryStatus, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolKind,
 };
 use segue_machine::{AgentEvent, Reading, Scope};
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Acp, Call, KEPT_TEXT, TEXT_STEP};
-use crate::{Io, readable};
+use crate::{Io, described, list_item, readable};
 
 #[derive(Deserialize)]
 struct Notification<'a> {
@@ -92,6 +92,13 @@ impl Acp {
         self.unsaid += text.text.chars().count() as u64;
         self.mid_call |= !text.text.is_empty();
         if aloud {
+            // What a sub-agent says names the tool call that it belongs to.
+            if chunk.meta["parentToolCallId"].is_null() {
+                self.message.push_str(&text.text);
+            }
+            if self.message.len() > KEPT_TEXT {
+                self.say_message(io);
+            }
             self.text.push_str(&text.text);
             if self.text.len() > 2 * KEPT_TEXT {
                 let from = self.text.ceil_char_boundary(self.text.len() - KEPT_TEXT);
@@ -114,22 +121,35 @@ impl Acp {
 
     fn tool_call(&mut self, call: &ToolCall, io: &mut Io) {
         self.flush(io);
+        self.note_kind(&call.tool_call_id.0, Some(call.kind));
         self.start_tool(&call.tool_call_id.0, &call.title, io);
         if is_over(call.status) {
-            let chars = result_chars(Some(&call.content), call.raw_output.as_ref());
-            self.end_tool(&call.tool_call_id.0, call.status, chars, io);
+            let (content, raw) = (Some(call.content.as_slice()), call.raw_output.as_ref());
+            self.end_tool(&call.tool_call_id.0, call.status, content, raw, io);
         }
     }
 
     fn tool_update(&mut self, call: &ToolCallUpdate, io: &mut Io) {
         self.flush(io);
         let (id, fields) = (&*call.tool_call_id.0, &call.fields);
+        self.note_kind(id, fields.kind);
         if !self.tools.contains_key(id) {
             self.start_tool(id, fields.title.as_deref().unwrap_or_default(), io);
         }
         if let Some(status) = fields.status.filter(|s| is_over(*s)) {
-            let chars = result_chars(fields.content.as_deref(), fields.raw_output.as_ref());
-            self.end_tool(id, status, chars, io);
+            self.end_tool(id, status, fields.content.as_deref(), fields.raw_output.as_ref(), io);
+        }
+    }
+
+    fn note_kind(&mut self, id: &str, kind: Option<ToolKind>) {
+        match kind {
+            Some(ToolKind::Read | ToolKind::Search | ToolKind::Fetch | ToolKind::Think) => {
+                self.reading.insert(id.to_owned());
+            }
+            Some(_) => {
+                self.reading.remove(id);
+            }
+            None => {}
         }
     }
 
@@ -137,23 +157,45 @@ impl Acp {
         self.mid_call = false;
         let new = self.tools.insert(id.to_owned(), title.to_owned()).is_none();
         if new {
+            self.say_message(io);
             self.tool_breaks_text();
             io.events.push(AgentEvent::ToolStarted { tool: id.to_owned(), title: title.to_owned() });
         }
     }
 
-    fn end_tool(&mut self, id: &str, status: ToolCallStatus, chars: u64, io: &mut Io) {
+    fn end_tool(
+        &mut self,
+        id: &str,
+        status: ToolCallStatus,
+        content: Option<&[ToolCallContent]>,
+        raw: Option<&Value>,
+        io: &mut Io,
+    ) {
         let title = self.tools.remove(id).unwrap_or_default();
         let ok = status == ToolCallStatus::Completed;
+        let chars = result_chars(content, raw);
+        let exit = raw.and_then(|raw| raw["exit_code"].as_i64().or_else(|| raw["exitCode"].as_i64()));
+        let output = if ok { String::new() } else { result_text(content, raw) };
+        io.events.extend(described(id, self.reading.remove(id), ok, exit, &output));
         io.events.push(AgentEvent::ToolEnded { tool: id.to_owned(), title, ok, chars });
         self.ask_when_quiet(io);
     }
 
     fn plan(&mut self, plan: &Plan, io: &mut Io) {
-        let closed = plan.entries.iter().filter(|e| e.status == PlanEntryStatus::Completed).count();
-        let open = plan.entries.len() - closed;
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        io.events.push(AgentEvent::ItemsSeen { open: count(open), closed: count(closed) });
+        let items = plan.entries.iter().enumerate().map(|(place, entry)| {
+            let state = match entry.status {
+                PlanEntryStatus::InProgress => "in_progress",
+                PlanEntryStatus::Completed => "completed",
+                PlanEntryStatus::Pending | _ => "pending",
+            };
+            list_item((place + 1).to_string(), &entry.content, state)
+        });
+        io.events.push(AgentEvent::list(items));
+    }
+
+    /// What was said since the last tool or prompt is one message.
+    pub(super) fn say_message(&mut self, io: &mut Io) {
+        crate::said(&std::mem::take(&mut self.message), io);
     }
 
     // Read by hand: a window of 0, a negative or a textual one is an unknown window, not an unreadable message.
@@ -211,4 +253,25 @@ fn content_chars(content: &ToolCallContent) -> usize {
         return text.text.chars().count();
     }
     serde_json::to_string(&content.content).map_or(0, |json| json.len())
+}
+
+// What it said when it failed: the text that it shows, or the longest of what it gives back raw.
+fn result_text(content: Option<&[ToolCallContent]>, raw: Option<&Value>) -> String {
+    let shown = content.unwrap_or_default().iter().filter_map(|content| {
+        let ToolCallContent::Content(content) = content else { return None };
+        let ContentBlock::Text(text) = &content.content else { return None };
+        Some(text.text.as_str())
+    });
+    let shown = shown.collect::<Vec<_>>().join("\n");
+    if !shown.trim().is_empty() {
+        return shown;
+    }
+    match raw {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Object(fields)) => {
+            let texts = fields.values().filter_map(Value::as_str);
+            texts.max_by_key(|text| text.len()).unwrap_or_default().to_owned()
+        }
+        _ => String::new(),
+    }
 }

@@ -32,6 +32,9 @@ pub struct Options {
     pub archive: Option<String>,
 }
 
+/// Longer than segue holds a hook back: the agent is asked for a checkpoint meanwhile.
+const HOOK_SECONDS: u32 = 330;
+
 impl Options {
     /// The flags that belong to these options.
     pub(super) fn extras(&self) -> Extras {
@@ -57,14 +60,13 @@ impl Options {
 
     fn settings(&self) -> Option<Value> {
         let mut settings = serde_json::Map::new();
-        // A conversation that is taken up again may be past its ceiling already: compaction is its only way out.
-        if self.no_compaction && !self.resume {
+        if self.no_compaction {
             settings.insert("autoCompactEnabled".to_owned(), json!(false));
         }
         let mut hooks = serde_json::Map::new();
         for (event, command) in [("PostToolUse", &self.brake), ("PreCompact", &self.archive)] {
             if let Some(command) = command {
-                let hook = json!({ "type": "command", "command": command, "timeout": 10 });
+                let hook = json!({ "type": "command", "command": command, "timeout": HOOK_SECONDS });
                 hooks.insert(event.to_owned(), json!([{ "matcher": "*", "hooks": [hook] }]));
             }
         }

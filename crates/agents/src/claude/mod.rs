@@ -6,6 +6,7 @@
 //! end of input does not stop a turn, so a turn is interrupted before the input is closed.
 
 mod launch;
+mod list;
 mod result;
 mod stream;
 
@@ -42,8 +43,6 @@ pub struct Claude {
     sent: VecDeque<Sent>,
     /// A request for a checkpoint that waits for a good moment.
     held: Option<String>,
-    /// Something to be told with the next tool's result.
-    note: Option<String>,
     call: Option<Call>,
     last_fill: Option<u64>,
     /// When a limit that turned a request down is over.
@@ -52,6 +51,9 @@ pub struct Claude {
     metered: BTreeSet<String>,
     side: BTreeSet<String>,
     tools: BTreeMap<String, String>,
+    /// Those of them that only read something.
+    reading: BTreeSet<String>,
+    list: list::TaskList,
     background: BTreeSet<String>,
     permissions: BTreeMap<String, Value>,
     /// Side questions that are not answered, by the id of their control request.
@@ -79,13 +81,14 @@ impl Claude {
             ready: false,
             sent: VecDeque::new(),
             held: None,
-            note: None,
             call: None,
             last_fill: None,
             rejected_until: None,
             metered: BTreeSet::new(),
             side: BTreeSet::new(),
             tools: BTreeMap::new(),
+            reading: BTreeSet::new(),
+            list: list::TaskList::default(),
             background: BTreeSet::new(),
             permissions: BTreeMap::new(),
             side_questions: BTreeMap::new(),
@@ -120,14 +123,6 @@ impl Claude {
         if let Some(text) = self.held.take_if(|_| !busy) {
             self.sent.push_back(Sent::Ask);
             self.message(&text, "now", io);
-        }
-    }
-
-    /// Sends a note while a tool runs: it arrives with the tool's result. At any other time it could become a turn of
-    /// its own.
-    fn send_note(&mut self, io: &mut Io) {
-        if let Some(text) = self.note.take_if(|_| !self.tools.is_empty()) {
-            self.message(&text, "next", io);
         }
     }
 
@@ -195,8 +190,9 @@ impl Claude {
                 follow_up: true,
                 usage: true,
                 brake: self.options.brake.is_some(),
-                tell: true,
+                tell: self.options.brake.is_some(),
                 side: true,
+                resume: true,
             },
         });
     }
@@ -244,7 +240,7 @@ impl Claude {
         match line["type"].as_str().unwrap_or_default() {
             "stream_event" if main => self.stream_event(&line["event"], io),
             "assistant" => self.assistant(line, main, io),
-            "user" if main => self.user(&line["message"], io),
+            "user" if main => self.user(line, io),
             "system" => self.system(line, io),
             "result" => self.result(line, io),
             "rate_limit_event" => self.rate_limit(&line["rate_limit_info"], io),
@@ -280,10 +276,8 @@ impl Adapter for Claude {
                 self.held = Some(text);
                 self.send_held(io);
             }
-            Act::Tell(text) => {
-                self.note = Some(text);
-                self.send_note(io);
-            }
+            // As a message it would be answered, by models that then stop their work.
+            Act::Tell(text) => io.hook_context = Some(text),
             Act::SideQuestion { id, text } => {
                 let question = json!({ "subtype": "side_question", "question": text });
                 let request = self.control(&question, io);

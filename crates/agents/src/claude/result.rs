@@ -11,7 +11,6 @@ impl Claude {
         self.flush(io);
         self.call = None;
         self.tools.clear();
-        self.note = None;
         self.spent(line, io);
         let said = std::mem::take(&mut self.text);
         let Some(sent) = self.sent.pop_front() else { return self.send_held(io) };
@@ -27,13 +26,13 @@ impl Claude {
         io.events.push(match (sent, end) {
             (Sent::Turn, end) => AgentEvent::TurnEnded(end),
             (Sent::Ask, TurnEnd::Finished { text }) => AgentEvent::Answered { text },
-            (Sent::Ask, TurnEnd::Overflow { message }) => {
-                AgentEvent::TurnEnded(TurnEnd::Overflow { message })
-            }
             (Sent::Ask, TurnEnd::Cancelled) => {
                 AgentEvent::NotAnswered { why: "it was interrupted".to_owned() }
             }
-            (Sent::Ask, TurnEnd::Failed { message, .. }) => AgentEvent::NotAnswered { why: message },
+            // A request that does not fit is no overflow of the work.
+            (Sent::Ask, TurnEnd::Overflow { message } | TurnEnd::Failed { message, .. }) => {
+                AgentEvent::NotAnswered { why: message }
+            }
         });
         self.send_held(io);
     }

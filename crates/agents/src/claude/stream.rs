@@ -7,6 +7,9 @@ use serde_json::Value;
 use super::{Call, Claude, KEPT_TEXT};
 use crate::{Io, failure_of, whole_ms};
 
+/// A picture of the largest size that is sent takes 1,600 tokens: as many characters of usual text.
+const IMAGE_CHARS: u64 = 4_000;
+
 impl Claude {
     pub(super) fn stream_event(&mut self, event: &Value, io: &mut Io) {
         match event["type"].as_str().unwrap_or_default() {
@@ -86,6 +89,7 @@ impl Claude {
             "text" => {
                 let text = block["text"].as_str().unwrap_or_default();
                 self.chars += text.chars().count() as u64;
+                crate::said(text, io);
                 self.text.push_str(text);
                 if self.text.len() > 2 * KEPT_TEXT {
                     let from = self.text.ceil_char_boundary(self.text.len() - KEPT_TEXT);
@@ -97,11 +101,14 @@ impl Claude {
                     (block["id"].as_str().unwrap_or_default(), block["name"].as_str().unwrap_or_default());
                 self.chars += block["input"].to_string().chars().count() as u64;
                 let title = title(name, &block["input"]);
+                if matches!(kind(name), "read" | "search" | "fetch") {
+                    self.reading.insert(id.to_owned());
+                }
                 if self.tools.insert(id.to_owned(), title.clone()).is_none() {
                     self.flush(io);
                     io.events.push(AgentEvent::ToolStarted { tool: id.to_owned(), title });
-                    self.send_note(io);
-                    io.events.extend(items(&block["input"]["todos"]));
+                    io.events.extend(crate::list(&block["input"]["todos"], &["content"]));
+                    self.list.asked(id, name, &block["input"]);
                 }
             }
             "thinking" => self.chars += block["thinking"].as_str().unwrap_or_default().chars().count() as u64,
@@ -109,7 +116,8 @@ impl Claude {
         }
     }
 
-    pub(super) fn user(&mut self, message: &Value, io: &mut Io) {
+    pub(super) fn user(&mut self, line: &Value, io: &mut Io) {
+        let message = &line["message"];
         for block in message["content"].as_array().into_iter().flatten() {
             if block["type"] != "tool_result" {
                 continue;
@@ -119,6 +127,10 @@ impl Claude {
             let ok = block["is_error"] != true;
             self.flush(io);
             let chars = content_chars(&block["content"]);
+            let output = content_text(&block["content"]);
+            let reads = self.reading.remove(id);
+            io.events.extend(crate::described(id, reads, ok, exit_code(&output), &output));
+            io.events.extend(self.list.answered(id, ok, &line["tool_use_result"], &output));
             io.events.push(AgentEvent::ToolEnded { tool: id.to_owned(), title, ok, chars });
         }
         self.send_held(io);
@@ -196,14 +208,6 @@ fn allowances(info: &Value, io: &mut Io) {
     }
 }
 
-// The agent's own list, as its list tool is given it.
-fn items(todos: &Value) -> Option<AgentEvent> {
-    let todos = todos.as_array()?;
-    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let closed = todos.iter().filter(|todo| todo["status"] == "completed").count();
-    Some(AgentEvent::ItemsSeen { open: count(todos.len() - closed), closed: count(closed) })
-}
-
 /// A tool call in a few words: the tool and the telling part of its input.
 pub(super) fn title(name: &str, input: &Value) -> String {
     let telling = ["command", "file_path", "path", "pattern", "url", "description", "prompt"];
@@ -254,5 +258,22 @@ fn content_chars(content: &Value) -> u64 {
         return chars(text);
     }
     let blocks = content.as_array().into_iter().flatten();
-    blocks.map(|block| block["text"].as_str().map_or_else(|| block.to_string().len() as u64, chars)).sum()
+    let size = |block: &Value| match block["type"].as_str() {
+        Some("image") => IMAGE_CHARS,
+        _ => block["text"].as_str().map_or_else(|| block.to_string().len() as u64, chars),
+    };
+    blocks.map(size).sum()
+}
+
+fn content_text(content: &Value) -> String {
+    if let Some(text) = content.as_str() {
+        return text.to_owned();
+    }
+    let texts = content.as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+// A command that failed is answered with its code on the first line.
+fn exit_code(output: &str) -> Option<i64> {
+    output.lines().next()?.trim().strip_prefix("Exit code ")?.parse().ok()
 }

@@ -33,6 +33,9 @@ impl CodexExec {
         let item = &line["item"];
         match line["type"].as_str().unwrap_or_default() {
             "thread.started" => self.thread = line["thread_id"].as_str().map(str::to_owned),
+            "item.started" | "item.updated" | "item.completed" if item["type"] == "todo_list" => {
+                io.events.extend(todo_list(&item["items"]));
+            }
             "item.started" => self.item_started(item, io),
             "item.completed" => self.item_completed(item, io),
             "error" if line["message"].as_str().is_some_and(|m| m.starts_with("Reconnecting")) => {
@@ -60,13 +63,22 @@ impl CodexExec {
     fn item_completed(&mut self, item: &Value, io: &mut Io) {
         if item["type"] == "agent_message" {
             let text = item["text"].as_str().unwrap_or_default();
+            crate::said(text, io);
             item::say(&mut self.text, text);
             return io.events.push(AgentEvent::TextSaid { chars: text.chars().count() as u64 });
         }
         let id = item["id"].as_str().unwrap_or_default();
         let Some(title) = self.tools.remove(id).or_else(|| tool_title(&camel(item))) else { return };
         let ok = item["exit_code"].as_i64().unwrap_or(0) == 0 && item["status"] != "failed";
-        let chars = item["aggregated_output"].as_str().unwrap_or_default().chars().count() as u64;
+        let output = item["aggregated_output"].as_str().unwrap_or_default();
+        let chars = output.chars().count() as u64;
+        io.events.extend(crate::described(
+            id,
+            item["type"] == "web_search",
+            ok,
+            item["exit_code"].as_i64(),
+            output,
+        ));
         io.events.push(AgentEvent::ToolEnded { tool: id.to_owned(), title, ok, chars });
     }
 
@@ -91,6 +103,7 @@ impl Adapter for CodexExec {
                 brake: false,
                 tell: false,
                 side: false,
+                resume: false,
             },
         });
     }
@@ -169,6 +182,14 @@ impl Adapter for CodexExec {
     fn starts_with_prompt(&self) -> bool {
         true
     }
+}
+
+fn todo_list(items: &Value) -> Option<AgentEvent> {
+    let items = items.as_array()?.iter().enumerate().map(|(place, item)| {
+        let state = if item["completed"] == true { "completed" } else { "pending" };
+        crate::list_item((place + 1).to_string(), item["text"].as_str().unwrap_or_default(), state)
+    });
+    Some(AgentEvent::list(items))
 }
 
 // The two front ends of Codex name the same things in two ways.

@@ -7,7 +7,7 @@ fn events(lines: &[Value], tailed: &[Value]) -> Vec<AgentEvent> {
     lines.iter().for_each(|line| codex.line(line.to_string().as_bytes(), &mut io));
     tailed.iter().for_each(|line| codex.tailed(line.to_string().as_bytes(), &mut io));
     codex.exited(Some(1), &mut io);
-    io.events
+    crate::without_words(&mut io)
 }
 
 #[test]

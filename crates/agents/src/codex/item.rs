@@ -5,7 +5,7 @@ use segue_machine::{AgentEvent, Reading, Scope};
 use serde_json::Value;
 
 use super::Codex;
-use crate::Io;
+use crate::{Io, described};
 
 /// Codex reports this share of the window that is configured…
 const REPORTED: u64 = 95;
@@ -53,6 +53,7 @@ impl Codex {
             "agentMessage" => {
                 let text = item["text"].as_str().unwrap_or_default();
                 self.chars += text.chars().count() as u64;
+                crate::said(text, io);
                 say(&mut self.text, text);
             }
             "reasoning" => self.chars += item["content"].to_string().chars().count() as u64,
@@ -71,12 +72,17 @@ impl Codex {
         let Some(title) = known.or_else(|| tool_title(item)) else { return };
         let ok = !matches!(item["status"].as_str(), Some("failed" | "declined"))
             && item["exitCode"].as_i64().unwrap_or(0) == 0;
+        let output = item["aggregatedOutput"].as_str();
+        let words = output.or_else(|| item.pointer("/error/message").and_then(Value::as_str));
+        let exit = item["exitCode"].as_i64();
+        io.events.extend(described(id, only_reads(item), ok, exit, words.unwrap_or_default()));
         if self.raw || self.raw_items {
             self.ended.insert(id.to_owned(), (title, ok));
             return;
         }
-        let output = item["aggregatedOutput"].as_str().map(|o| o.chars().count());
-        let chars = output.unwrap_or_else(|| item["result"].to_string().len().saturating_sub(4)) as u64;
+        let chars = output
+            .map(|o| o.chars().count())
+            .unwrap_or_else(|| item["result"].to_string().len().saturating_sub(4)) as u64;
         self.flush(io);
         io.events.push(AgentEvent::ToolEnded { tool: id.to_owned(), title, ok, chars });
     }
@@ -85,7 +91,7 @@ impl Codex {
     pub(super) fn raw_item(&mut self, item: &Value, io: &mut Io) {
         self.raw_items = true;
         match item["type"].as_str().unwrap_or_default() {
-            "function_call" | "custom_tool_call" | "local_shell_call" => self.raw_call(item, io),
+            _ if is_call(item) => self.raw_call(item, io),
             kind if kind.ends_with("_output") => self.raw_output(item, io),
             _ => {}
         }
@@ -175,6 +181,18 @@ impl Codex {
             io.events.push(AgentEvent::TextSaid { chars });
         }
     }
+}
+
+/// Whether Codex itself took a command for one that only reads, lists or searches.
+pub(super) fn only_reads(item: &Value) -> bool {
+    let actions = item["commandActions"].as_array().map_or(&[][..], Vec::as_slice);
+    let reads = |action: &Value| matches!(action["type"].as_str(), Some("read" | "listFiles" | "search"));
+    item["type"] == "webSearch" || (!actions.is_empty() && actions.iter().all(reads))
+}
+
+/// Whether an item of the model's API calls a tool.
+pub(super) fn is_call(item: &Value) -> bool {
+    matches!(item["type"].as_str(), Some("function_call" | "custom_tool_call" | "local_shell_call"))
 }
 
 pub(super) fn call_title(item: &Value) -> String {

@@ -6,6 +6,7 @@
 
 mod exec;
 mod item;
+mod side;
 mod turn;
 
 use std::collections::BTreeMap;
@@ -38,8 +39,16 @@ enum Call {
     Initialize,
     Hooks,
     Open,
+    /// An old thread is taken up again.
+    Resume,
     Turn,
     Steer,
+    /// The hooks that a fork must not run.
+    SideHooks,
+    /// A fork for a side question.
+    Fork,
+    /// The question that is put to it.
+    SideTurn,
     Other,
 }
 
@@ -84,6 +93,7 @@ pub struct Codex {
     /// It says what the model is sent of each tool's output.
     raw_items: bool,
     compacting: bool,
+    sides: side::Sides,
 }
 
 impl Codex {
@@ -106,6 +116,7 @@ impl Codex {
             raw: false,
             raw_items: false,
             compacting: false,
+            sides: side::Sides::default(),
         }
     }
 
@@ -117,30 +128,38 @@ impl Codex {
 
     fn initialized(&mut self, io: &mut Io) {
         write(&json!({ "method": "initialized", "params": {} }), io);
+        self.open_conversation(io);
+    }
+
+    fn open_conversation(&mut self, io: &mut Io) {
         if self.options.compaction_guard.is_some() {
-            return self.call(Call::Hooks, "hooks/list", &json!({ "cwds": [self.options.cwd] }), io);
+            return self.list_hooks(Call::Hooks, io);
         }
         self.open_thread(None, io);
     }
 
+    fn list_hooks(&mut self, call: Call, io: &mut Io) {
+        self.call(call, "hooks/list", &json!({ "cwds": [self.options.cwd] }), io);
+    }
+
     // Codex runs no hook that is not trusted. Ours is trusted for this thread alone, by the hash that Codex itself gives it;
-    // the user's own hooks keep whatever trust they have.
-    fn guard_listed(&mut self, result: &Value, io: &mut Io) {
-        let hooks = result["data"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .flat_map(|d| d["hooks"].as_array().into_iter().flatten());
-        let ours = hooks.filter(|h| {
-            h["source"] == "sessionFlags" && h["command"].as_str() == self.options.compaction_guard.as_deref()
-        });
-        let state: serde_json::Map<String, Value> = ours
+    // the user's own hooks keep whatever trust they have, and are switched off for a fork.
+    fn hook_states(&self, result: &Value, others_off: bool) -> Option<Value> {
+        let lists = result["data"].as_array().into_iter().flatten();
+        let hooks = lists.flat_map(|d| d["hooks"].as_array().into_iter().flatten());
+        let guard = self.options.compaction_guard.as_deref();
+        let state: serde_json::Map<String, Value> = hooks
             .filter_map(|h| {
-                Some((h["key"].as_str()?.to_owned(), json!({ "trusted_hash": h["currentHash"] })))
+                let ours = h["source"] == "sessionFlags" && guard.is_some() && h["command"].as_str() == guard;
+                let state = if ours {
+                    json!({ "trusted_hash": h["currentHash"] })
+                } else {
+                    others_off.then(|| json!({ "enabled": false }))?
+                };
+                Some((h["key"].as_str()?.to_owned(), state))
             })
             .collect();
-        let config = (!state.is_empty()).then(|| json!({ "hooks.state": state }));
-        self.open_thread(config, io);
+        (!state.is_empty()).then(|| json!({ "hooks.state": state }))
     }
 
     fn open_thread(&mut self, config: Option<Value>, io: &mut Io) {
@@ -152,14 +171,13 @@ impl Codex {
         if let Some(model) = &self.options.model {
             params["model"] = json!(model);
         }
-        let method = match self.options.resume.take() {
+        match self.options.resume.take() {
             Some(thread) => {
                 params["threadId"] = json!(thread);
-                "thread/resume"
+                self.call(Call::Resume, "thread/resume", &params, io);
             }
-            None => "thread/start",
-        };
-        self.call(Call::Open, method, &params, io);
+            None => self.call(Call::Open, "thread/start", &params, io),
+        }
     }
 
     fn opened(&mut self, result: &Value, io: &mut Io) {
@@ -167,6 +185,8 @@ impl Codex {
             return io.events.push(refused("its thread cannot be read"));
         };
         self.thread = Some(thread.to_owned());
+        self.sides.worker_is_free =
+            result.pointer("/sandbox/type").is_some_and(|kind| kind == "dangerFullAccess");
         io.events.push(AgentEvent::Ready {
             conversation: thread.to_owned(),
             model: result["model"].as_str().map(str::to_owned),
@@ -177,8 +197,9 @@ impl Codex {
                 follow_up: true,
                 usage: true,
                 brake: false,
-                tell: true,
-                side: false,
+                tell: false,
+                side: true,
+                resume: true,
             },
         });
     }
@@ -216,10 +237,12 @@ impl Codex {
         let why = || error.and_then(|e| e["message"].as_str()).unwrap_or("no reason given").to_owned();
         match (call, error) {
             (Call::Initialize, None) => self.initialized(io),
-            (Call::Hooks, None) => self.guard_listed(&message["result"], io),
+            (Call::Hooks, None) => self.open_thread(self.hook_states(&message["result"], false), io),
             // An older Codex without hooks compacts by itself; that is noticed when it happens.
             (Call::Hooks, Some(_)) => self.open_thread(None, io),
-            (Call::Open, None) => self.opened(&message["result"], io),
+            (Call::Open | Call::Resume, None) => self.opened(&message["result"], io),
+            // A thread that cannot be taken up again is not a reason to do nothing.
+            (Call::Resume, Some(_)) => self.open_conversation(io),
             (Call::Turn, None) => self.turn_has_id(message["result"].pointer("/turn/id"), io),
             (Call::Steer, None) => {
                 // What was said before the request was taken is no answer to it.
@@ -230,7 +253,12 @@ impl Codex {
             (Call::Turn, Some(_)) => self.turn_over(&turn::failed(&why(), None), io),
             // The turn was over before the request reached it; its end says how.
             (Call::Steer, Some(_)) => self.steer = None,
-            (Call::Other, _) => {}
+            (Call::SideHooks, None) => self.fork(self.hook_states(&message["result"], true), io),
+            (Call::SideHooks, Some(_)) => self.fork(None, io),
+            (Call::Fork, None) => self.forked(&message["result"], io),
+            (Call::Fork, Some(_)) => self.not_forked(&why(), io),
+            (Call::SideTurn, Some(_)) => self.side_turn_refused(&why(), io),
+            (Call::SideTurn, None) | (Call::Other, _) => {}
         }
     }
 
@@ -245,6 +273,7 @@ impl Codex {
     }
 
     fn server_request(&mut self, id: &Value, method: &str, params: &Value, io: &mut Io) {
+        let thread = params["threadId"].as_str();
         let kind = match method {
             "item/commandExecution/requestApproval" => "execute",
             "item/fileChange/requestApproval" => "edit",
@@ -253,6 +282,9 @@ impl Codex {
                 return write(&json!({ "id": id, "error": error }), io);
             }
         };
+        if let Some(thread) = thread.filter(|thread| self.sides.has(Some(thread))) {
+            return self.decline_fork(id, thread, io);
+        }
         let known = params["itemId"].as_str().and_then(|item| self.tools.get(item)).cloned();
         let title =
             params["command"].as_str().map(str::to_owned).or(known).unwrap_or_else(|| kind.to_owned());
@@ -271,13 +303,14 @@ impl Codex {
     }
 
     fn notification(&mut self, method: &str, params: &Value, io: &mut Io) {
-        let other_thread = params["threadId"].as_str().is_some_and(|t| Some(t) != self.thread.as_deref());
+        let other = params["threadId"].as_str().filter(|t| Some(*t) != self.thread.as_deref());
         match method {
-            _ if other_thread => {}
+            _ if other.is_some() => self.side_notification(other.unwrap_or_default(), method, params, io),
             "turn/started" => self.turn_has_id(params.pointer("/turn/id"), io),
             "turn/completed" => self.turn_completed(&params["turn"], io),
             "item/started" => self.item_started(&params["item"], io),
             "item/completed" => self.item_completed(&params["item"], io),
+            "turn/plan/updated" => io.events.extend(crate::list(&params["plan"], &["step"])),
             "rawResponseItem/completed" => self.raw_item(&params["item"], io),
             "rawResponse/completed" => self.raw_usage(params, io),
             "error" if params["willRetry"] == true => io.events.push(turn::retrying(&params["error"])),
@@ -309,22 +342,18 @@ impl Adapter for Codex {
         match act {
             Act::Prompt(text) => self.start_turn(Work::Turn, &text, io),
             Act::Ask(text) => self.ask(text, io),
-            Act::Tell(text) => {
-                if let Some(turn) = &self.turn {
-                    let input = json!([{ "type": "text", "text": text }]);
-                    let params = json!({ "threadId": self.thread, "expectedTurnId": turn, "input": input });
-                    self.call(Call::Other, "turn/steer", &params, io);
-                }
-            }
+            // It would be a message of the user's, which models answer.
+            Act::Tell(_) => {}
             Act::Permission { request, allow } => {
                 if let Some(id) = self.approvals.remove(&request) {
                     let decision = if allow { "accept" } else { "decline" };
                     write(&json!({ "id": id, "result": { "decision": decision } }), io);
                 }
             }
-            Act::SideQuestion { id, .. } => crate::no_side_question(id, io),
+            Act::SideQuestion { id, text } => self.side_question(id, text, io),
             Act::Braked => {}
             Act::Close => {
+                self.stop_forks("the session is over", io);
                 if let Some(turn) = &self.turn {
                     let params = json!({ "threadId": self.thread, "turnId": turn });
                     self.call(Call::Other, "turn/interrupt", &params, io);

@@ -53,7 +53,7 @@ pub struct Gemini {
 impl Gemini {
     /// A conversation as the options say. An old one is never taken up again: Gemini CLI then sends every tool result twice.
     pub fn new(options: Options) -> Self {
-        let acp = Acp::new(options.cwd.clone(), None);
+        let acp = Acp::new(options.cwd.clone(), None).without_loading();
         let acp = if options.brake.is_some() { acp.with_brake() } else { acp };
         Self { options, acp, conversation: None, ended: BTreeMap::new(), results: BTreeMap::new() }
     }
@@ -90,6 +90,9 @@ impl Gemini {
     fn results(&mut self, calls: &Value, io: &mut Io) {
         for call in calls.as_array().into_iter().flatten() {
             let Some(id) = call["id"].as_str() else { continue };
+            if call["name"] == "write_todos" && !self.results.contains_key(id) {
+                io.events.extend(crate::list(&call["args"]["todos"], &["description"]));
+            }
             let chars = text_chars(&call["result"]);
             if let Some(AgentEvent::ToolEnded { tool, title, ok, .. }) = self.ended.remove(id) {
                 io.events.push(AgentEvent::ToolEnded { tool, title, ok, chars });

@@ -15,7 +15,11 @@ impl OpenCode {
         let about = &event["properties"];
         let session = about["sessionID"].as_str();
         let ours = session.is_some() && session == self.session.as_deref();
-        match event["type"].as_str().unwrap_or_default() {
+        let kind = event["type"].as_str().unwrap_or_default();
+        if !ours && session.is_some() && self.side_event(kind, about, io) {
+            return;
+        }
+        match kind {
             "server.connected" => self.connected(io),
             "permission.asked" => self.permission_asked(about, io),
             "question.asked" => self.question_asked(about, io),
@@ -30,7 +34,7 @@ impl OpenCode {
             "session.idle" if ours => self.idle(io),
             "session.error" if ours => self.failed(&about["error"], io),
             "session.compacted" if ours => io.events.push(AgentEvent::Compacted),
-            "todo.updated" if ours => io.events.extend(items(&about["todos"])),
+            "todo.updated" if ours => io.events.extend(crate::list(&about["todos"], &["content"])),
             _ => {}
         }
     }
@@ -109,6 +113,7 @@ impl OpenCode {
         let (Some(id), Some(text)) = (part["id"].as_str(), part["text"].as_str()) else { return };
         let over = part.pointer("/time/end").is_some();
         if over && !text.is_empty() && self.texts.insert(id.to_owned(), text.to_owned()).is_none() {
+            crate::said(text, io);
             io.events.push(AgentEvent::TextSaid { chars: text.chars().count() as u64 });
         }
     }
@@ -124,8 +129,12 @@ impl OpenCode {
                 let chars = text_chars(result);
                 self.tools.remove(id);
                 self.ended.insert(id.to_owned());
-                let failed = state.pointer("/metadata/exit").and_then(Value::as_i64).is_some_and(|e| e != 0);
-                let ok = ended == "completed" && !failed;
+                let exit = state.pointer("/metadata/exit").and_then(Value::as_i64);
+                let ok = ended == "completed" && exit.is_none_or(|code| code == 0);
+                let reads =
+                    matches!(kind(part["tool"].as_str().unwrap_or_default()), "read" | "search" | "fetch");
+                let output = result.as_str().unwrap_or_default();
+                io.events.extend(crate::described(id, reads, ok, exit, output));
                 let event = AgentEvent::ToolEnded { tool: id.to_owned(), title, ok, chars };
                 if self.metered {
                     self.given += chars;
@@ -166,7 +175,7 @@ impl OpenCode {
         }
     }
 
-    fn reading(&mut self, part: &Value) -> Reading {
+    pub(super) fn reading(&mut self, part: &Value) -> Reading {
         let tokens = &part["tokens"];
         let count = |at: &str| tokens.pointer(at).and_then(Value::as_f64).map_or(0, whole);
         self.cost += part["cost"].as_f64().filter(|cost| *cost > 0.0).unwrap_or(0.0);
@@ -218,14 +227,6 @@ fn whole(number: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, clamped")]
     let whole = number.clamp(0.0, 1e15).round() as u64;
     whole
-}
-
-fn items(todos: &Value) -> Option<AgentEvent> {
-    let todos = todos.as_array()?;
-    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let over = |todo: &&Value| matches!(todo["status"].as_str(), Some("completed" | "cancelled"));
-    let closed = todos.iter().filter(over).count();
-    Some(AgentEvent::ItemsSeen { open: count(todos.len() - closed), closed: count(closed) })
 }
 
 /// The kind of a permission, in the words that permissions are given in; one of another kind keeps its name.

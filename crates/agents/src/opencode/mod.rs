@@ -6,6 +6,7 @@
 
 mod event;
 mod model;
+mod side;
 mod turn;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,6 +39,14 @@ enum Call {
     Open,
     Prompt(Work),
     Status,
+    /// A fork for a side question.
+    Fork,
+    /// Its rules.
+    Restrict,
+    /// The question that is put to it.
+    SidePrompt,
+    /// Sessions, to find forks that were left behind.
+    Forks,
     Other,
 }
 
@@ -93,6 +102,7 @@ pub struct OpenCode {
     /// Permission requests and questions that wait for an answer.
     requests: BTreeMap<String, &'static str>,
     cost: f64,
+    sides: side::Sides,
 }
 
 impl OpenCode {
@@ -122,13 +132,26 @@ impl OpenCode {
             held: Vec::new(),
             requests: BTreeMap::new(),
             cost: 0.0,
+            sides: side::Sides::default(),
         }
     }
 
     fn call(&mut self, call: Call, method: &str, path: &str, body: Option<&Value>, io: &mut Io) {
         self.next_id += 1;
-        self.calls.insert(self.next_id, call);
-        let mut line = json!({ "id": self.next_id, "method": method, "path": path });
+        self.send_call(self.next_id, call, method, path, body, io);
+    }
+
+    fn send_call(
+        &mut self,
+        id: u64,
+        call: Call,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        io: &mut Io,
+    ) {
+        self.calls.insert(id, call);
+        let mut line = json!({ "id": id, "method": method, "path": path });
         if let Some(body) = body {
             line["body"] = body.clone();
         }
@@ -172,7 +195,11 @@ impl OpenCode {
             }
             (Call::Prompt(work), false) => self.not_taken(work, classify(&words(status, body), None), io),
             (Call::Status, true) => self.status_known(body, io),
-            (Call::Prompt(_) | Call::Other, _) | (Call::Status, false) => {}
+            (Call::Fork, true) => self.forked(body, io),
+            (Call::Restrict, true) => self.restricted(body, io),
+            (Call::Fork | Call::Restrict | Call::SidePrompt, false) => self.side_refused(status, body, io),
+            (Call::Forks, true) => self.forks_listed(body, io),
+            (Call::Prompt(_) | Call::SidePrompt | Call::Other, _) | (Call::Status | Call::Forks, false) => {}
         }
     }
 
@@ -208,10 +235,12 @@ impl OpenCode {
                 follow_up: true,
                 usage: true,
                 brake: false,
-                tell: true,
-                side: false,
+                tell: false,
+                side: true,
+                resume: true,
             },
         });
+        self.look_for_forks(io);
     }
 
     fn send(&mut self, work: Work, text: &str, io: &mut Io) {
@@ -272,11 +301,13 @@ impl Adapter for OpenCode {
         match act {
             Act::Prompt(text) => self.prompt(&text, io),
             Act::Ask(text) => self.ask(&text, io),
-            Act::Tell(text) => self.post_prompt(Call::Other, &text, true, io),
+            // It would be a message of the user's, which models answer.
+            Act::Tell(_) => {}
             Act::Permission { request, allow } => self.permit(&request, allow, io),
-            Act::SideQuestion { id, .. } => crate::no_side_question(id, io),
+            Act::SideQuestion { id, text } => self.side_question(id, text, io),
             Act::Braked => {}
             Act::Close => {
+                self.stop_forks("the session is over", io);
                 if self.busy && self.session.is_some() {
                     self.call(Call::Other, "POST", &self.session_path("/abort"), Some(&json!({})), io);
                 }

@@ -101,7 +101,7 @@ impl Rig {
 
     fn told(&mut self) -> Vec<AgentEvent> {
         self.io.write.clear();
-        std::mem::take(&mut self.io.events)
+        crate::without_words(&mut self.io)
     }
 
     fn wrote(&mut self) -> Vec<(String, Value)> {
@@ -383,7 +383,7 @@ fn the_agents_own_list_is_counted() {
     let todos =
         ["completed", "cancelled", "in_progress", "pending"].map(|status| json!({ "status": status }));
     rig.event("todo.updated", json!({ "todos": todos }));
-    assert_eq!(rig.told(), [AgentEvent::ItemsSeen { open: 2, closed: 2 }]);
+    assert!(matches!(&rig.told()[..], [AgentEvent::ItemsSeen { open: 2, closed: 2, .. }]));
 }
 
 #[test]

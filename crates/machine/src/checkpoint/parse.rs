@@ -31,6 +31,18 @@ impl Answer {
 const OPEN: &str = "<checkpoint>";
 const CLOSE: &str = "</checkpoint>";
 
+/// The headings that are asked for, and others that agents use.
+const PLAIN: [&str; 8] = [
+    "goal",
+    "completed work",
+    "remaining tasks",
+    "do not redo",
+    "key decisions",
+    "status",
+    "next step",
+    "constraints",
+];
+
 /// Reads the last `<checkpoint>` block of an answer; without tags the whole text is the checkpoint.
 pub fn parse(answer: &str) -> Answer {
     let (body, tagged) = match last_block(answer) {
@@ -40,6 +52,35 @@ pub fn parse(answer: &str) -> Answer {
     let text = unfence(body.trim()).trim().to_owned();
     let sections = sections(&text);
     Answer { text, tagged, sections }
+}
+
+/// The last closed `<checkpoint>` block of a message that says something below at least two of the headings that are asked
+/// for, with its tags. A quote of the request, whose lines are all in parentheses, is none.
+pub fn complete_block(message: &str) -> Option<&str> {
+    let mut end = message.len();
+    while let Some(close) = message[..end].rfind(CLOSE) {
+        let open = message[..close].rfind(OPEN)?;
+        let block = &message[open..close + CLOSE.len()];
+        let answer = parse(block);
+        let expected = |section: &&Section| is_expected(&section.title);
+        let known = answer.sections.iter().filter(expected);
+        let says = known.clone().flat_map(|section| &section.items).any(|item| !is_placeholder(item));
+        if known.count() >= 2 && says {
+            return Some(block);
+        }
+        end = open;
+    }
+    None
+}
+
+fn is_expected(title: &str) -> bool {
+    let title = title.to_lowercase();
+    PLAIN.iter().any(|expected| title.contains(expected))
+}
+
+fn is_placeholder(item: &str) -> bool {
+    let item = item.trim();
+    item.starts_with('(') && item.ends_with(')')
 }
 
 // An empty last block (a closing remark that names the tag) does not beat a full one before it.
@@ -113,16 +154,6 @@ fn heading(line: &str) -> Option<String> {
     if let Some(title) = bold {
         return Some(title.trim_end_matches(':').to_owned());
     }
-    const PLAIN: [&str; 8] = [
-        "goal",
-        "completed work",
-        "remaining tasks",
-        "do not redo",
-        "key decisions",
-        "status",
-        "next step",
-        "constraints",
-    ];
     let title = line.strip_suffix(':')?;
     PLAIN.contains(&title.to_lowercase().as_str()).then(|| title.to_owned())
 }
@@ -176,6 +207,23 @@ mod tests {
     fn c1_no_tags_means_the_whole_text() {
         let answer = parse("I did a and b.\n\n```sh\nls\n```\n");
         assert_eq!((answer.text.as_str(), answer.tagged), ("I did a and b.\n\n```sh\nls\n```", false));
+    }
+
+    #[test]
+    fn k3_only_a_closed_block_with_two_headings_and_something_below_them_is_complete() {
+        let whole = "<checkpoint>\n## Goal\nbuild it\n## Remaining Tasks\n- b\n</checkpoint>";
+        assert_eq!(complete_block(&format!("Here:\n{whole}\nDone.")), Some(whole));
+        assert_eq!(complete_block(&format!("{whole} as in <checkpoint></checkpoint>")), Some(whole));
+        for none in [
+            "<checkpoint>\n## Goal\nbuild it\n## Remaining Tasks\n- b\n",
+            "<checkpoint>\n## Goal\nbuild it\n</checkpoint>",
+            "<checkpoint>\n## Goal\n(what is to be achieved)\n## Remaining Tasks\n- (each part)\n</checkpoint>",
+            "<checkpoint>x</checkpoint>",
+            "</checkpoint>",
+            "## Goal\nbuild it\n## Remaining Tasks\n- b\n",
+        ] {
+            assert_eq!(complete_block(none), None, "{none}");
+        }
     }
 
     #[test]

@@ -177,3 +177,19 @@ fn many_changed_files_are_looked_through_once() {
         [Finding::Confirmed, Finding::Contradicted]
     );
 }
+
+#[test]
+fn v2_the_report_that_was_asked_for_and_lists_of_nothing_claim_no_commit() {
+    let report =
+        r#"{"status": "completed", "tasks": [], "commits": [], "issues": [], "summary": "All committed."}"#;
+    for text in [
+        report,
+        "Commits: none",
+        "Commit: n/a",
+        "- Commits: none.",
+        &format!("Done.\n```json\n{report}\n```"),
+    ] {
+        let found = claims(text);
+        assert!(!found.iter().any(|c| matches!(c.kind, ClaimKind::Committed { .. })), "{text}: {found:?}");
+    }
+}

@@ -14,7 +14,7 @@ use crate::checkpoint::parse;
 
 /// What an agent's text claims: a checkpoint, tagged or not, or its last words.
 pub fn claims(text: &str) -> Vec<Claim> {
-    let text = parse(text).text;
+    let text = without_reports(&parse(text).text);
     let mut found: Vec<Claim> = Vec::new();
     let mut titles = Titles::default();
     // Where the claims of the sentence before begin.
@@ -58,6 +58,23 @@ fn undone(tokens: &[Token]) -> Option<Vec<String>> {
     (that || !named.is_empty()).then_some(named)
 }
 
+/// A text without the JSON objects that hold a `status`: a report is read as data by whoever asked for it.
+fn without_reports(text: &str) -> String {
+    let (mut kept, mut rest) = (String::new(), text);
+    while let Some(open) = rest.find('{') {
+        let (before, object) = rest.split_at(open);
+        kept.push_str(before);
+        let mut values = serde_json::Deserializer::from_str(object).into_iter::<serde_json::Value>();
+        let report = matches!(values.next(), Some(Ok(value)) if value.get("status").is_some());
+        let end = if report { values.byte_offset() } else { 1 };
+        let (cut, after) = object.split_at(end);
+        kept.push_str(if report { "" } else { cut });
+        rest = after;
+    }
+    kept.push_str(rest);
+    kept
+}
+
 /// Every sentence of a text that is not code or quotation, as said.
 pub(crate) fn sentences(text: &str) -> Vec<String> {
     units(text).into_iter().map(|u| u.text).collect()
@@ -82,7 +99,8 @@ impl Titles {
 fn kinds(unit: &Unit, titles: &mut Titles) -> Vec<ClaimKind> {
     let tokens = tokens(&unit.text);
     let section = below(unit, &tokens, titles);
-    if unit.text.ends_with(':') || is_none(&unit.text) {
+    let answer = unit.text.rsplit_once(':').map_or(unit.text.as_str(), |(_, answer)| answer);
+    if unit.text.ends_with(':') || is_none(&unit.text) || is_none(answer) {
         return Vec::new();
     }
     let mut found = match section {

@@ -34,6 +34,7 @@ fn m4_a_configured_window_changes_the_percentage() {
     for (window, shown) in [(200_000, "50%"), (400_000, "25%"), (80_000, "125%")] {
         let mut gauge = gauge(window);
         gauge.read(&Reading::exact(100_000, 0, 0, 0));
+        gauge.read(&Reading::exact(100_000, 0, 0, 0));
         assert_eq!(percent(&gauge), shown);
     }
 }
@@ -70,15 +71,30 @@ fn m6_it_falls_after_a_compaction() {
 }
 
 #[test]
-fn m6_over_150_percent_or_a_jump_without_bytes_is_not_believed_at_once() {
+fn m6_more_than_the_window_holds_is_not_believed_before_a_second_reading() {
     let mut gauge = gauge(200_000);
     gauge.read(&Reading::exact(20_000, 0, 0, 0));
     gauge.add(2_000);
     assert_eq!(gauge.read(&Reading::exact(1_432_262, 0, 0, 0)), Taken::Doubted);
-    assert_eq!(gauge.read(&Reading::exact(120_000, 0, 0, 0)), Taken::Doubted);
+    assert_eq!(gauge.read(&Reading::exact(200_001, 0, 0, 0)), Taken::Doubted);
     assert_eq!(gauge.tokens(), Some(20_000));
-    assert_eq!(gauge.read(&Reading::exact(121_000, 0, 0, 0)), Taken::Call(2));
-    assert_eq!(gauge.tokens(), Some(121_000));
+    assert_eq!(gauge.read(&Reading::exact(201_000, 0, 0, 0)), Taken::Call(2));
+    assert_eq!(gauge.tokens(), Some(201_000));
+}
+
+#[test]
+fn m6_what_the_window_can_hold_is_acted_on_at_once_whatever_its_source() {
+    for reading in [Reading::exact(195_000, 0, 0, 0), Reading::reported(200_000, Some(200_000))] {
+        let mut gauge = gauge(200_000);
+        gauge.read(&Reading::exact(80_000, 0, 0, 0));
+        gauge.add(10);
+        assert_eq!(gauge.read(&reading), Taken::Call(2), "{reading:?}");
+        assert_eq!(gauge.tokens(), Some(reading.fill()));
+    }
+    let mut budget = Gauge::new(Some(200_000), Some(177_000), Some(90_000), Ratio::default());
+    budget.read(&Reading::exact(80_000, 0, 0, 0));
+    budget.add(10);
+    assert_eq!(budget.read(&Reading::exact(195_000, 0, 0, 0)), Taken::Call(2), "a budget is no window");
 }
 
 #[test]
@@ -131,7 +147,7 @@ fn what_was_told_before_a_reading_and_came_after_its_call_is_still_to_come() {
     assert_eq!(gauge.tokens(), Some(11_000));
     assert_eq!(gauge.projected(), Some(11_000 + gauge.ratio().tokens(20_000)));
     let mut learned = before;
-    learned.learn(4_000, 1_000);
+    learned.learn(4_000, 4_000, 1_000);
     assert_eq!(gauge.ratio(), learned, "only what the call holds teaches");
 }
 

@@ -37,7 +37,7 @@ pub enum Taken {
     Again,
     /// It is the new value, and so far below the last one that the context must have been cut.
     Fell(u32),
-    /// It cannot be right as things are; a second one like it will be believed.
+    /// It is more than the window holds; a second one like it will be believed.
     Doubted,
     /// It says nothing about this window: a side call, or all zero.
     Ignored,
@@ -110,7 +110,8 @@ impl Gauge {
         };
         let fell = self.last.is_some_and(|last| fill < last / 10 * 6);
         if let Some(grown) = self.last.and_then(|last| fill.checked_sub(last)) {
-            self.ratio.learn(self.pending_chars.saturating_sub(reading.chars_after), grown);
+            let alike = u64::try_from(self.pending_squares.isqrt()).unwrap_or(u64::MAX);
+            self.ratio.learn(self.pending_chars.saturating_sub(reading.chars_after), alike, grown);
         }
         self.last = Some(fill);
         self.blind = false;
@@ -135,6 +136,20 @@ impl Gauge {
         if self.last.is_none() && self.window.is_some() {
             self.source = Source::Estimated;
         }
+    }
+
+    /// Takes over what is known of a conversation that is continued.
+    pub fn carry(&mut self, from: &Self) {
+        self.window = self.window.or(from.window);
+        self.ceiling = self.ceiling.or(from.ceiling);
+        self.last = from.last;
+        self.last_call.clone_from(&from.last_call);
+        self.source = from.source;
+        self.pending_chars = from.pending_chars;
+        self.pending_squares = from.pending_squares;
+        self.added_since = true;
+        self.tools = from.tools;
+        self.blind &= self.last.is_none();
     }
 
     /// Counts a tool call.
@@ -165,8 +180,8 @@ impl Gauge {
         }
     }
 
-    /// Tokens that the next call can carry at most, with texts that the gauge does not know of, in characters. Text has
-    /// hardly ever less than 1.5 characters a token, and several texts are never all so dense.
+    /// Tokens that the next call can carry at most, with texts that the gauge does not know of, in characters. One text may
+    /// be denser than those of the session so far; several are never all so dense.
     pub fn at_most(&self, more: impl Iterator<Item = u64>) -> Option<u64> {
         let (mut chars, mut squares) = (self.pending_chars, self.pending_squares);
         for text in more {
@@ -174,7 +189,7 @@ impl Gauge {
             squares = squares.saturating_add(square(text));
         }
         let alike = u64::try_from(squares.isqrt()).unwrap_or(u64::MAX);
-        let denser = (alike / 3 * 2).saturating_sub(self.ratio.tokens(alike));
+        let denser = self.ratio.spread(alike);
         let known = self.projected()?.max(self.last.unwrap_or(0).saturating_add(self.ratio.tokens(chars)));
         Some(known.saturating_add(denser))
     }
@@ -243,16 +258,10 @@ impl Gauge {
         self.ratio
     }
 
-    // A wrong figure that ends a session costs more than one reading of delay.
+    // What a window can hold may be so, however sudden: waiting for a second reading has overflowed. What it cannot hold
+    // is a sum over calls, or another window than the one that is known.
     fn is_doubtful(&self, fill: u64) -> bool {
-        let Some(ceiling) = self.window.max(self.ceiling()) else { return false };
-        if fill > ceiling.saturating_add(ceiling / 2) {
-            return true;
-        }
-        let Some(last) = self.last else { return false };
-        // A character is at most one token in practice, and an answer may be long: a fifth of the window is spared.
-        let explained = last.saturating_add(self.pending_chars).saturating_add(ceiling / 5);
-        fill > explained
+        self.window.or(self.ceiling).is_some_and(|window| fill > window)
     }
 
     fn confirms_doubt(&self, fill: u64) -> bool {

@@ -39,6 +39,7 @@ fn gate(name: &str, passed: bool) -> GateResult {
         ms: 1,
         output: None,
         tail,
+        timed_out: false,
     }
 }
 

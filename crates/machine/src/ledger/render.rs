@@ -99,8 +99,13 @@ impl Ledger {
     fn ranked(&self, category: Category) -> Vec<(usize, &Item, String)> {
         let live =
             |i: &Item| i.category == category && matches!(i.state, State::Open | State::SaidDone { .. });
-        let mut items: Vec<(usize, &Item, String)> =
-            self.items.iter().enumerate().filter(|(_, i)| live(i)).map(|(n, i)| (n, i, line(i))).collect();
+        let mut items: Vec<(usize, &Item, String)> = self
+            .items
+            .iter()
+            .enumerate()
+            .filter(|(_, i)| live(i))
+            .map(|(n, i)| (n, i, self.line(i)))
+            .collect();
         items.sort_by(|(a, x, _), (b, y, _)| {
             let said = |i: &Item| matches!(i.state, State::SaidDone { .. });
             (said(x), y.weight, y.times, y.seen, *b).cmp(&(said(y), x.weight, x.times, x.seen, *a))
@@ -153,24 +158,31 @@ impl Part<'_> {
     }
 }
 
-fn line(item: &Item) -> String {
-    let mut line = String::with_capacity(item.text.len() + 24);
-    line.push_str("- ");
-    if item.text.len() > LONG && item.text.chars().count() > LONG {
-        line.extend(item.text.chars().take(LONG - 1));
-        line.push('…');
-    } else {
-        line.push_str(&item.text);
+impl Ledger {
+    fn line(&self, item: &Item) -> String {
+        let mut line = String::with_capacity(item.text.len() + 24);
+        line.push_str("- ");
+        if item.text.len() > LONG && item.text.chars().count() > LONG {
+            line.extend(item.text.chars().take(LONG - 1));
+            line.push('…');
+        } else {
+            line.push_str(&item.text);
+        }
+        if let State::SaidDone { by } = &item.state {
+            line.push_str(&format!(" (said done in {by}, not confirmed)"));
+        } else if item.category == Category::Done && item.weight >= 2 && !item.evidence.is_empty() {
+            line.push_str(&format!(" ({})", item.evidence));
+        }
+        if let Some(was) = &item.was {
+            let was: String = was.chars().take(80).collect();
+            line.push_str(&format!(" (before: {was})"));
+        }
+        // A failure is a fact only where segue saw it.
+        if item.category == Category::Failure && item.weight == 0 {
+            let session = self.seen(item).map_or(0, |origin| origin.session);
+            line.push_str(&format!(" (the agent says so, session {session})"));
+        }
+        line.push('\n');
+        line
     }
-    if let State::SaidDone { by } = &item.state {
-        line.push_str(&format!(" (said done in {by}, not confirmed)"));
-    } else if item.category == Category::Done && item.weight >= 2 && !item.evidence.is_empty() {
-        line.push_str(&format!(" ({})", item.evidence));
-    }
-    if let Some(was) = &item.was {
-        let was: String = was.chars().take(80).collect();
-        line.push_str(&format!(" (before: {was})"));
-    }
-    line.push('\n');
-    line
 }

@@ -26,7 +26,7 @@ const MISSED_AHEAD: u32 = 2;
 const MOST: Percent = Percent::whole(97);
 /// …and none below these shares of the ceiling, nor of what was left above the first call, however small the window is
 /// against what one call may add: a session must come to some work.
-const LEAST_WITH_BRAKE: Least = Least { of_ceiling: (65, 80), of_room: (50, 70) };
+const LEAST_WITH_BRAKE: Least = Least { of_ceiling: (80, 88), of_room: (50, 70) };
 const LEAST_WITHOUT: Least = Least { of_ceiling: (50, 60), of_room: (40, 50) };
 
 /// Percentages for the soft and the hard line.

@@ -54,7 +54,7 @@ pub struct Lines {
 
 impl Default for Lines {
     fn default() -> Self {
-        Self { soft: Percent::whole(70), hard: Percent::whole(88) }
+        Self { soft: Percent::whole(80), hard: Percent::whole(88) }
     }
 }
 
@@ -92,6 +92,11 @@ impl Policy {
     /// Whether any stage replaces the session.
     pub fn replaces(&self) -> bool {
         !self.replacing_off && self.stages.iter().any(Stage::replaces)
+    }
+
+    /// Whether any stage tells the agent how full its window is.
+    pub fn hints(&self) -> bool {
+        self.tell && self.stages.iter().any(|stage| stage.actions.contains(&Action::Tell))
     }
 
     /// Moves the stage that replaces the session to `percent`; earlier percentage stages scale with it.
@@ -152,7 +157,7 @@ mod tests {
     fn for_auto_the_threshold_is_the_hard_line() {
         let mut auto = preset::find("auto").unwrap().policy;
         auto.set_threshold(44.0).unwrap();
-        assert_eq!(auto.lines, Lines { soft: Percent::whole(35), hard: Percent::whole(44) });
+        assert_eq!(auto.lines, Lines { soft: Percent::whole(40), hard: Percent::whole(44) });
     }
 
     #[test]

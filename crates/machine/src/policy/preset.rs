@@ -35,7 +35,13 @@ pub fn find(name: &str) -> Option<Preset> {
         "observe" => Preset {
             policy: Policy {
                 handoff_file: true,
-                ..policy(name, vec![stage(at(70), &[Action::Warn]), stage(at(90), &[Action::Warn])])
+                ..policy(
+                    name,
+                    vec![
+                        stage(at(70), &[Action::Warn, Action::Tell]),
+                        stage(at(90), &[Action::Warn, Action::Tell]),
+                    ],
+                )
             },
             ..plain("warns at 70 % and 90 % and stops nothing; HANDOFF.md when the agent gives up")
         },

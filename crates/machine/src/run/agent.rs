@@ -32,13 +32,16 @@ impl Run {
                 self.hold_ask_timer(out);
                 self.let_tool_finish(out);
             }
+            AgentEvent::Said { text } => self.keep_message(n, text),
+            AgentEvent::ToolDescribed { tool, reads, exit, last_line } => {
+                self.describe_tool(tool, *reads, *exit, last_line.as_deref());
+            }
             AgentEvent::ToolEnded { tool, title, ok, chars } => {
                 self.tool_ended(tool, title, *ok, *chars, out)
             }
-            AgentEvent::ItemsSeen { open, closed } => {
-                self.view.items = Some((*open, *closed));
-                self.completed |= self.progress.closed(*closed);
-                self.check_stages(out);
+            AgentEvent::ItemsSeen { open, closed, items } => {
+                self.view.list.clone_from(items);
+                self.items_seen(*open, *closed, out);
             }
             AgentEvent::AllowanceSeen { name, used_percent, resets_at } => {
                 self.allowance(name, *used_percent, *resets_at, out);
@@ -73,8 +76,8 @@ impl Run {
                 }
                 self.answered(None, out);
             }
-            // Nobody has asked yet.
-            AgentEvent::SideAnswered { .. } | AgentEvent::SideFailed { .. } => {}
+            AgentEvent::SideAnswered { id, text } => self.side_answered(id, text, out),
+            AgentEvent::SideFailed { id, why } => self.side_failed(id, why, out),
             AgentEvent::TurnEnded(end) => self.turn_ended(end, out),
             AgentEvent::Retrying { .. } => self.retrying(out),
             AgentEvent::Unrecognised { .. } => {
@@ -85,6 +88,12 @@ impl Run {
                 );
             }
         }
+    }
+
+    fn items_seen(&mut self, open: u32, closed: u32, out: &mut Vec<Effect>) {
+        self.view.items = Some((open, closed));
+        self.completed |= self.progress.closed(closed);
+        self.check_stages(out);
     }
 
     fn usage_read(&mut self, reading: &Reading, out: &mut Vec<Effect>) {
@@ -158,6 +167,7 @@ impl Run {
 
     fn tool_ended(&mut self, tool: &str, title: &str, ok: bool, chars: u64, out: &mut Vec<Effect>) {
         self.held.remove(tool);
+        self.tools_ended += 1;
         self.model_was_given();
         self.checkpoint_is_current = false;
         self.work_is_saved = false;
@@ -166,14 +176,18 @@ impl Run {
         let title = session.tools.remove(tool).filter(|t| !t.is_empty()).unwrap_or_else(|| title.to_owned());
         session.gauge.count_tool();
         let (n, quiet, blind) = (session.n, session.tools.is_empty(), session.gauge.calls() == 0);
-        if self.view.tools_done.len() >= View::TOOLS_KEPT {
-            self.view.tools_done.remove(0);
-        }
         self.view.gates_stale = true;
+        self.worked = true;
         self.completed |= ok && self.completes(&title);
-        let done = ToolDone { session: n, title, ok };
-        self.view.tools_since.push(done.clone());
-        self.view.tools_done.push(done);
+        let described = self.described.remove(tool).unwrap_or_default();
+        let done =
+            described.of(ToolDone { session: n, title, ok, reads: false, exit: None, last_line: None });
+        for kept in [&mut self.view.tools_since, &mut self.view.tools_done] {
+            if kept.len() >= View::TOOLS_KEPT {
+                kept.remove(0);
+            }
+            kept.push(done.clone());
+        }
         if blind && self.rounds >= 3 {
             self.usage_missing(out);
             if self.spends_unseen(Capabilities::default(), out) {
@@ -238,7 +252,7 @@ impl Run {
         );
         if count == most {
             self.limit_reached(Limit::Permissions, kind, out);
-            let outcome = Outcome::new(Verdict::NeedsPerson, format!("the agent needs a permission it does not have: {kind}"))
+            let outcome = Outcome::new(Verdict::NeedsInput, format!("the agent needs a permission it does not have: {kind}"))
                 .because_of(Limit::Permissions)
                 .advise(format!("allow it with --permissions allow={kind}, or all with --permissions bypass, then `segue resume`"));
             self.finish_with_checkpoint("permission", outcome, out);

@@ -1,6 +1,7 @@
-//! The brake: an agent that asks after each tool is stopped before a result that would pass the ceiling is sent.
+//! The brake: an agent that asks after each tool is stopped before a result that would pass the ceiling is sent. While its
+//! hook waits for the answer, the agent can still be asked from the conversation without that result.
 
-use super::{HandoffKind, Pending, Replace, Run, SessionView, Then};
+use super::{HandoffKind, Replace, Run, SessionView, Then};
 use crate::{Asked, Depth, Effect, EndReason, Timer};
 
 /// Room for the answer of a call whose results are counted as if they were very dense.
@@ -9,12 +10,53 @@ const ANSWER: u64 = 2_000;
 impl Run {
     pub(super) fn brake(&mut self, n: u32, request: &str, tool: &str, chars: u64, out: &mut Vec<Effect>) {
         let ours = self.session_mut(n).is_some();
-        let wall = ours && self.meets_the_wall(tool, chars);
-        let stop = wall || (ours && self.is_on_its_way_out());
-        out.push(Effect::AnswerBrake { request: request.to_owned(), stop });
-        if wall && self.phase_is_working() && self.taking.is_none() && self.ending.is_none() {
-            self.stop_before_the_wall(out);
+        let stop = if ours { self.must_stop(tool, chars, out) } else { Some(false) };
+        match stop {
+            Some(stop) => out.push(Effect::AnswerBrake { request: request.to_owned(), stop }),
+            None => self.hooks.push(request.to_owned()),
         }
+    }
+
+    // `None` while a side question or a checkpoint that is being written decides it.
+    fn must_stop(&mut self, tool: &str, chars: u64, out: &mut Vec<Effect>) -> Option<bool> {
+        self.held.insert(tool.to_owned(), chars);
+        self.judge_next_call(out)
+    }
+
+    fn judge_next_call(&mut self, out: &mut Vec<Effect>) -> Option<bool> {
+        if self.leaves_by_side() {
+            return None;
+        }
+        let wall = self.meets_the_wall();
+        if self.is_on_its_way_out() {
+            if wall {
+                self.withdraw_what_does_not_fit(out);
+            }
+            return Some(true);
+        }
+        if !wall || !self.phase_is_working() {
+            return Some(wall);
+        }
+        if self.taking.is_some() {
+            return None;
+        }
+        self.stop_before_the_wall(out)
+    }
+
+    /// A checkpoint that the work goes on after is written: hooks that waited for it are answered.
+    pub(super) fn look_at_hooks(&mut self, out: &mut Vec<Effect>) {
+        if self.hooks.is_empty() {
+            return;
+        }
+        if let Some(stop) = self.judge_next_call(out) {
+            self.release_hooks(stop, out);
+        }
+    }
+
+    /// Answers every hook that waits, alike: the calls of one answer stop or go on together.
+    pub(super) fn release_hooks(&mut self, stop: bool, out: &mut Vec<Effect>) {
+        let hooks = std::mem::take(&mut self.hooks);
+        out.extend(hooks.into_iter().map(|request| Effect::AnswerBrake { request, stop }));
     }
 
     // An agent that was asked for a checkpoint or is being replaced need not pay for one more call first; the call that
@@ -24,8 +66,7 @@ impl Run {
         leaves || self.ask.as_ref().is_some_and(|ask| !ask.answering) || self.ending.is_some()
     }
 
-    fn meets_the_wall(&mut self, tool: &str, chars: u64) -> bool {
-        self.held.insert(tool.to_owned(), chars);
+    fn meets_the_wall(&self) -> bool {
         let replaces =
             self.view.spec.as_ref().is_some_and(|s| s.policy.replaces()) && !self.replacing_is_off();
         let Some(session) = self.view.session.as_ref() else { return false };
@@ -48,22 +89,29 @@ impl Run {
         session.gauge.at_most(self.held.values().copied())
     }
 
-    // There is no room to ask, so segue writes the checkpoint; the agent has stopped, and its tool has ended.
-    fn stop_before_the_wall(&mut self, out: &mut Vec<Effect>) {
+    // A request that waits for the end of the turn stays; one for which there will be no room is not waited for.
+    fn withdraw_what_does_not_fit(&mut self, out: &mut Vec<Effect>) {
+        let sent = self.ask.as_ref().is_some_and(|ask| ask.sent && !ask.answering);
+        let fits = self.room() >= Depth::Emergency.room();
+        if let Some(pending) = self.ask.take_if(|_| sent && !fits) {
+            out.push(Effect::ClearTimer { timer: Timer::Ask });
+            self.take(pending.asked, None, pending.then, out);
+        }
+    }
+
+    // The side question is answered from what the call before held, so it fits whenever that did. An agent without side
+    // questions is stopped, and asked when its turn has ended and the room is known.
+    fn stop_before_the_wall(&mut self, out: &mut Vec<Effect>) -> Option<bool> {
         let reason =
             format!("the next call would pass the ceiling ({} before its last results)", self.fill_words());
-        if let Some(Pending { asked, then, .. }) = self.ask.take() {
-            out.push(Effect::ClearTimer { timer: Timer::Ask });
-            return self.take(asked, None, then, out);
-        }
         Self::warn("brake", reason.clone(), out);
         let asked = Asked { depth: Depth::Full, stage: None, reason: reason.clone() };
         let kind = HandoffKind::Restart;
-        self.take(
-            asked,
-            None,
-            Then::Replace(Replace { kind, reason, end: EndReason::Replaced, counts: true }),
-            out,
-        );
+        let then = Then::Replace(Replace { kind, reason, end: EndReason::Replaced, counts: true });
+        if self.ask_side(&asked, &then, out) {
+            return None;
+        }
+        self.stop_then_ask(asked, then, out);
+        Some(true)
     }
 }

@@ -236,7 +236,7 @@ impl Run {
     }
 
     fn is_leaving(&self) -> bool {
-        self.is_winding_down() || self.taking.is_some() || self.ask.is_some()
+        self.is_winding_down() || self.taking.is_some() || self.ask.is_some() || self.leaves_by_side()
     }
 
     fn counts_money(&self) -> bool {

@@ -1,12 +1,13 @@
 //! What the run remembers, and what becomes of a verdict when the agent's words are not so.
 
+use super::stated::Judging;
 use super::{CheckpointRef, Phase, Run};
 use crate::claims::{Finding, Judged};
 use crate::ledger::Origin;
 use crate::{Effect, GateResult, Outcome, Prompt, Verdict};
 
 /// How often an agent is told that what it said is not so.
-const CORRECTIONS: u32 = 2;
+const CORRECTIONS: u32 = 1;
 
 impl Run {
     /// Takes in what a checkpoint claims; what is not so is told.
@@ -27,7 +28,8 @@ impl Run {
         if let Some(ledger) = &checkpoint.ledger {
             self.view.ledger = (**ledger).clone();
         }
-        self.view.checkpoint = Some(CheckpointRef { ledger: None, ..checkpoint.clone() });
+        self.covered = self.view.messages;
+        self.checkpoint_stands(CheckpointRef { ledger: None, ..checkpoint.clone() });
     }
 
     pub(super) fn remember_note(&mut self, text: &str) {
@@ -37,6 +39,7 @@ impl Run {
 
     pub(super) fn remember_gate(&mut self, result: &GateResult) {
         self.view.gates_stale = false;
+        self.view.gates_at.insert(result.gate.clone(), self.now);
         self.view.ledger.gate(result, self.now);
         self.view.gates.insert(result.gate.clone(), result.clone());
     }
@@ -58,7 +61,7 @@ impl Run {
         if self.last_words.trim().is_empty() {
             return self.conclude(outcome, out);
         }
-        self.judging = Some(outcome);
+        self.judging = Some(Judging::Verdict(outcome));
         let (session, text) = (self.view.sessions, self.last_words.clone());
         out.push(Effect::JudgeWords { session, text, tree: false });
     }
@@ -77,23 +80,32 @@ impl Run {
         if self.helper_is_judged() {
             return self.helper_judged(judged, tree, out);
         }
-        let Some(outcome) = self.judging.take() else { return };
+        let Some(judging) = self.judging.take() else { return };
         let origin = self.origin(session);
         self.view.ledger.merge(judged, &origin);
+        let outcome = match judging {
+            Judging::Verdict(outcome) => outcome,
+            Judging::NotDone(left) => {
+                Self::tell_contradicted(judged, out);
+                return self.continue_work(&left, tree, out);
+            }
+            Judging::Ended => self.command_ended(tree),
+        };
         let claims: Vec<Judged> =
             judged.iter().filter(|j| j.finding == Finding::Contradicted).cloned().collect();
         let Some(first) = claims.first() else {
-            return if self.turned_red(&outcome) {
-                self.settle_gates(out)
-            } else {
-                self.conclude(outcome, out)
-            };
+            return self.conclude_or_settle(outcome, out);
         };
         Self::tell_contradicted(judged, out);
         if self.corrections < CORRECTIONS && self.can_follow_up() && !self.must_replace() {
             self.corrections += 1;
             let (round, of) = (self.corrections, CORRECTIONS);
             return self.follow_up(Prompt::ClaimsWrong { round, of, claims }, out);
+        }
+        // Gates decide, words do not: what is not so was shown and is not passed on.
+        let strict = self.view.spec.as_ref().is_some_and(|spec| spec.strict_claims);
+        if outcome.verdict == Verdict::Verified && !strict {
+            return self.conclude_or_settle(outcome, out);
         }
         let reason = format!(
             "the agent's last words are not so: \u{201c}{}\u{201d}, but {}",
@@ -102,6 +114,20 @@ impl Run {
         let outcome = Outcome::new(Verdict::Failed, reason)
             .advise("look at the work with `segue show`, then `segue resume`");
         self.save(outcome, out);
+    }
+
+    fn conclude_or_settle(&mut self, outcome: Outcome, out: &mut Vec<Effect>) {
+        if self.turned_red(&outcome) { self.settle_gates(out) } else { self.conclude(outcome, out) }
+    }
+
+    /// Facts that could not be collected are said beside the verdict: nothing was found wrong because nobody looked.
+    pub(super) fn not_checked(&mut self, trouble: Option<&str>, out: &mut Vec<Effect>) {
+        let Some(trouble) = trouble else { return };
+        let text = format!("what the agent says about its work was not checked: {trouble}");
+        if let Some(Judging::Verdict(outcome)) = self.judging.as_mut() {
+            outcome.reason = format!("{}; {text}", outcome.reason);
+        }
+        Self::warn("not_checked", text, out);
     }
 
     // A gate that was run once more for these words, or for a second opinion, has the last one.

@@ -13,7 +13,7 @@ impl Run {
     /// Saves the work for the last time, then ends the session, then the run.
     pub(super) fn save(&mut self, outcome: Outcome, out: &mut Vec<Effect>) {
         self.view.phase = Phase::Saving;
-        let success = matches!(outcome.verdict, Verdict::Verified | Verdict::Claimed);
+        let success = outcome.verdict.is_success();
         let on_failure = self.view.spec.as_ref().is_some_and(|s| s.git.commit_on_failure);
         let status = if success { "completed" } else { "failed" }.to_owned();
         self.view.outcome = Some(outcome);
@@ -31,17 +31,25 @@ impl Run {
         }
         let Some(outcome) = self.view.outcome.clone() else { return };
         let reason = match outcome.verdict {
-            Verdict::Verified | Verdict::Claimed | Verdict::NeedsPerson => EndReason::Finished,
+            Verdict::Verified | Verdict::Unverified | Verdict::NeedsInput => EndReason::Finished,
             Verdict::Failed | Verdict::Stopped => EndReason::Stopped,
         };
         self.end_session(reason, After::Finish(outcome), out);
     }
 
     pub(super) fn finish_now(&mut self, outcome: Outcome, out: &mut Vec<Effect>) {
+        if !self.looks_once_more(&outcome, out) {
+            self.end_run(outcome, out);
+        }
+    }
+
+    /// The run is over.
+    pub(super) fn end_run(&mut self, outcome: Outcome, out: &mut Vec<Effect>) {
         self.stop_waiting(out);
         self.view.phase = Phase::Finished;
         self.view.finished_at = Some(self.now);
         self.ask = None;
+        self.side = None;
         self.taking = None;
         self.ending = None;
         let promises = self.view.spec.as_ref().is_some_and(|s| s.policy.handoff_file);
@@ -54,6 +62,9 @@ impl Run {
     }
 
     pub(super) fn stop(&mut self, how: StopHow, out: &mut Vec<Effect>) {
+        if let Some(outcome) = self.gates.last_look.take() {
+            return self.end_run(outcome, out);
+        }
         let again = std::mem::replace(&mut self.stop_asked, true);
         if how == StopHow::AtOnce || again {
             return self.finish_at_once(interrupted(), out);
@@ -71,6 +82,10 @@ impl Run {
             .because_of(Limit::Deadline)
             .advise("`segue resume --deadline …` goes on with more time");
         self.wind_down(outcome, false, out);
+        let leaves = self.leaves_by_side() && self.taking.is_none() && self.ending.is_none();
+        if let Some(question) = self.side.take_if(|_| leaves) {
+            return self.take(question.asked, None, question.then, out);
+        }
         self.ask_timed_out(out);
     }
 
@@ -81,7 +96,7 @@ impl Run {
     /// Ends the run with a checkpoint.
     pub(super) fn finish_with_checkpoint(&mut self, why: &str, outcome: Outcome, out: &mut Vec<Effect>) {
         let asked = Asked { depth: Depth::Full, stage: None, reason: why.to_owned() };
-        if self.is_winding_down() || self.taking.is_some() || self.ask.is_some() {
+        if self.is_winding_down() || self.taking.is_some() || self.ask.is_some() || self.leaves_by_side() {
             return self.wind_down(outcome, false, out);
         }
         self.take(asked, None, Then::Finish(outcome, EndReason::Stopped), out);
@@ -93,6 +108,7 @@ impl Run {
             || self.view.phase == Phase::Saving
             || self.taking.as_ref().is_some_and(finishes)
             || self.ask.as_ref().is_some_and(|a| finishes(&a.then))
+            || self.side.as_ref().is_some_and(|s| finishes(&s.then))
     }
 
     // Whatever is under way is finished first and then leads to the end instead of to the next session.
@@ -103,12 +119,13 @@ impl Run {
             }
             return;
         }
-        if self.is_winding_down() {
+        if self.is_winding_down() || self.gates.last_look.is_some() {
             return;
         }
         // The work was saved before the wait began.
         if self.view.phase == Phase::Waiting {
-            return self.finish_now(outcome, out);
+            self.stop_waiting(out);
+            return self.end_session(EndReason::Stopped, After::Finish(outcome), out);
         }
         let then = Then::Finish(outcome.clone(), EndReason::Stopped);
         if let Some(taking) = self.taking.as_mut() {
@@ -117,6 +134,10 @@ impl Run {
         }
         if let Some(pending) = self.ask.as_mut() {
             pending.then = then;
+            return;
+        }
+        if ask && self.side.is_some() {
+            self.lead_side_to(then);
             return;
         }
         let asked = Asked { depth: Depth::Full, stage: None, reason: outcome.reason.clone() };

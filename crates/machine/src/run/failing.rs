@@ -8,7 +8,7 @@ use super::{After, EndReason, HandoffKind, Run, Then};
 use crate::circuit::Blow;
 use crate::{
     AgentFailure, Asked, Circuit, Depth, Effect, Limit, NextKind, Notice, Outcome, Retry, SessionReason,
-    Timer, TurnEnd, Verdict,
+    TurnEnd, Verdict,
 };
 
 impl Run {
@@ -68,15 +68,12 @@ impl Run {
         let words = self.circuit_words(self.agent).filter(|_| failure != AgentFailure::Other);
         let words = words.map_or_else(String::new, |words| format!(" ({words})"));
         Self::warn("agent_failed", format!("the agent failed{words}: {message}"), out);
-        if failure == AgentFailure::Other {
+        if failure == AgentFailure::Other && (self.ask.is_some() || self.can_continue().is_none()) {
             return self.turn_failed(EndReason::Failed, message, out);
         }
         let asked = Asked { depth: Depth::Emergency, stage: None, reason: message.to_owned() };
-        if let Some(pending) = self.ask.take() {
-            out.push(Effect::ClearTimer { timer: Timer::Ask });
-            if let Then::Finish(..) = pending.then {
-                return self.take(pending.asked, None, pending.then, out);
-            }
+        if let Some((asked, then @ Then::Finish(..))) = self.withdraw_request(out) {
+            return self.take(asked, None, then, out);
         }
         if let Way::Stop(outcome) = self.way() {
             self.tell_limit(&outcome, out);
@@ -90,6 +87,7 @@ impl Run {
         match self.way() {
             Way::Stop(_) => (NextKind::Stop, None),
             Way::Wait(next) | Way::Other(next) if next != self.agent => (NextKind::Fallback, Some(next)),
+            Way::Wait(_) | Way::Go if self.can_continue().is_some() => (NextKind::Continue, Some(self.agent)),
             Way::Wait(_) | Way::Other(_) | Way::Go => (NextKind::Restart, Some(self.agent)),
         }
     }
@@ -106,8 +104,12 @@ impl Run {
                 self.announce_handoff(None, HandoffKind::Stop, outcome.reason.clone(), out);
                 return self.end_session(EndReason::Failed, After::Finish(*outcome), out);
             }
-            Way::Wait(next) | Way::Other(next) => next,
-            Way::Go => self.agent,
+            Way::Other(next) => next,
+            Way::Wait(next) if next != self.agent => next,
+            Way::Wait(_) | Way::Go => match self.can_continue() {
+                Some(how) => return self.continue_after(how, reason, out),
+                None => self.agent,
+            },
         };
         let (kind, start) = if next == self.agent {
             (HandoffKind::Restart, SessionReason::Restart)

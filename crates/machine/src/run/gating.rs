@@ -1,7 +1,12 @@
 //! Gates: what they said before the work, and what follows from what they say after it.
 
 use super::{Doing, EndReason, HandoffKind, Phase, Replace, Run, Then};
-use crate::{Asked, Depth, Effect, GateResult, GateWhen, Limit, Outcome, Prompt, SessionReason, Verdict};
+use crate::{
+    Asked, Depth, Effect, GateResult, GateWhen, Limit, Outcome, Prompt, SessionReason, Timer, Verdict,
+};
+
+/// Rounds that show progress are not counted, but there may be no more than so many times the limit.
+const MOST_ROUNDS: u32 = 10;
 
 impl Run {
     /// Runs the gates before the first session, so that green afterwards means something.
@@ -27,8 +32,10 @@ impl Run {
             if self.words_lack_something(out) {
                 return;
             }
-            let claimed = Outcome::new(Verdict::Claimed, "the agent says that it is done; there was no gate");
-            return self.judge_words(self.wants_person().unwrap_or(claimed), out);
+            return match self.wants_input() {
+                Some(outcome) => self.judge_words(outcome, out),
+                None => self.settle_statement(None, out),
+            };
         }
         self.view.round += 1;
         if !self.run_gates(GateWhen::After, out) {
@@ -42,6 +49,7 @@ impl Run {
         self.gates.pending = gates.map(|g| g.name.clone()).collect();
         let any = !self.gates.pending.is_empty();
         if any {
+            self.view.gate_changes.clear();
             let round = if when == GateWhen::Before { 0 } else { self.view.round };
             out.push(Effect::RunGates { when, round });
         }
@@ -58,7 +66,7 @@ impl Run {
         }
         let name = result.gate.clone();
         if result.passed {
-            self.progress.gate_green(&name);
+            self.gates.newly_green |= self.progress.gate_green(&name) && result.when == GateWhen::After;
             self.seen_green(&name);
         }
         self.remember_gate(result);
@@ -69,12 +77,53 @@ impl Run {
             return self.settle_gates(out);
         }
         self.gates.green_before = self.view.gates.values().all(|g| g.passed);
+        let tree = self.gates.tree.take();
+        self.gates.failed_on.extend(tree.filter(|_| !self.gates.green_before));
         self.progress.settle();
         self.start_session(SessionReason::First, out);
     }
 
+    pub(super) fn gates_began(&mut self, tree: Option<&String>) {
+        self.gates.tree = tree.cloned();
+        self.view.gates_tree = tree.cloned();
+    }
+
+    /// Before a limit ends the run the gates are asked once more: work that passes them is done, whatever was left of the
+    /// limit. Whether they were asked.
+    pub(super) fn looks_once_more(&mut self, outcome: &Outcome, out: &mut Vec<Effect>) -> bool {
+        let Some(spec) = &self.view.spec else { return false };
+        // Green before shows nothing, a person's gate cannot be asked, strict claims want the agent's words too, and a
+        // round of gates has just failed.
+        let ends = matches!(outcome.verdict, Verdict::Stopped | Verdict::Failed);
+        let pointless = !ends
+            || self.gates.green_before
+            || spec.strict_claims
+            || spec.gates.iter().any(|gate| gate.manual)
+            || outcome.limit == Some(Limit::GateRounds);
+        if outcome.limit.is_none() || pointless || self.view.sessions == 0 || self.view.session.is_some() {
+            return false;
+        }
+        self.view.round += 1;
+        if !self.run_gates(GateWhen::After, out) {
+            return false;
+        }
+        self.stop_waiting(out);
+        self.view.phase = Phase::Gating;
+        (self.ask, self.taking, self.ending) = (None, None, None);
+        out.push(Effect::ClearTimer { timer: Timer::Deadline });
+        self.gates.last_look = Some(outcome.clone());
+        true
+    }
+
     pub(super) fn settle_gates(&mut self, out: &mut Vec<Effect>) {
         let failed: Vec<GateResult> = self.view.gates.values().filter(|g| !g.passed).cloned().collect();
+        if let Some(outcome) = self.gates.last_look.take() {
+            if !failed.is_empty() {
+                return self.end_run(outcome, out);
+            }
+            let reason = format!("all gates pass ({} when they were asked)", outcome.reason);
+            return self.save(Outcome::new(Verdict::Verified, reason), out);
+        }
         if failed.is_empty() { self.gates_green(out) } else { self.gates_red(failed, out) }
     }
 
@@ -91,27 +140,54 @@ impl Run {
             return;
         }
         let manual = self.view.spec.iter().flat_map(|s| &s.gates).find(|g| g.manual);
-        let outcome = if let Some(outcome) = self.wants_person() {
+        let outcome = if let Some(outcome) = self.wants_input() {
+            outcome
+        } else if let Some(outcome) = self.weakened() {
             outcome
         } else if let Some(gate) = manual {
-            Outcome::new(Verdict::NeedsPerson, format!("gate {} is for a person to decide", gate.name))
+            Outcome::new(Verdict::NeedsInput, format!("gate {} is for a person to decide", gate.name))
         } else if self.gates.green_before {
             Outcome::new(Verdict::Verified, "green before and after: the gates show no difference")
         } else {
             Outcome::new(Verdict::Verified, "all gates are green")
         };
-        self.judge_words(outcome, out);
+        self.settle_statement(Some(outcome), out);
+    }
+
+    // A gate that the agent made pass is no proof.
+    fn weakened(&self) -> Option<Outcome> {
+        let change = self.view.gate_changes.iter().find(|change| change.stops)?;
+        let file = change.files.first().map(|file| file.path.clone()).unwrap_or_default();
+        let reason = format!("the agent changed what a gate runs: {}", change.sentence());
+        let advice = format!(
+            "look at the change of {file}; if it is meant, set `may_change = true` on gate {} in segue.toml, then \
+             `segue resume`",
+            change.gate
+        );
+        Some(Outcome::new(Verdict::NeedsInput, reason).advise(advice))
+    }
+
+    pub(super) fn tell_kept(kept: &[String], out: &mut Vec<Effect>) {
+        if !kept.is_empty() {
+            let text = format!(
+                "somebody changed {} while a gate ran with the originals: left as it is, the agent's version is in the \
+                 run's folder",
+                kept.join(", ")
+            );
+            Self::warn("gate_restored", text, out);
+        }
     }
 
     pub(super) fn gates_red(&mut self, failed: Vec<GateResult>, out: &mut Vec<Effect>) {
-        if let Some(outcome) = self.wants_person() {
+        if let Some(outcome) = self.wants_input() {
             return self.save(outcome, out);
         }
         let of = self.limits().gate_rounds;
-        if self.view.round >= of {
+        self.count_round();
+        if self.gates.counted >= of || self.view.round >= of.saturating_mul(MOST_ROUNDS) {
             self.limit_reached(Limit::GateRounds, &of.to_string(), out);
             let names: Vec<&str> = failed.iter().map(|g| g.gate.as_str()).collect();
-            let reason = format!("still red after {of} rounds: {}", names.join(", "));
+            let reason = format!("still red after {} rounds: {}", self.view.round, names.join(", "));
             let outcome = Outcome::new(Verdict::Failed, reason)
                 .because_of(Limit::GateRounds)
                 .advise("look at the gate's output with `segue show --gates`");
@@ -120,11 +196,12 @@ impl Run {
         if let Some(outcome) = self.stuck(out) {
             return self.save(outcome, out);
         }
-        if self.can_follow_up() && !self.must_replace() {
+        if self.can_follow_up() && !self.must_replace_at_turn_end() {
             let names: Vec<&str> = failed.iter().map(|g| g.gate.as_str()).collect();
-            let reason = format!("gates failed in round {} of {of}: {}", self.view.round, names.join(", "));
+            let round = self.gates.counted.max(1);
+            let reason = format!("gates failed in round {round} of {of}: {}", names.join(", "));
             self.decide_to_continue(reason, out);
-            return self.follow_up(Prompt::GatesFailed { round: self.view.round, of, failed }, out);
+            return self.follow_up(Prompt::GatesFailed { round, of, failed }, out);
         }
         self.gates.failed = failed;
         self.view.phase = Phase::Working;
@@ -132,10 +209,17 @@ impl Run {
         if self.view.session.is_none() {
             return self.take(asked, None, Then::Start(SessionReason::Restart), out);
         }
-        let counts = self.must_replace();
+        let counts = self.must_replace_at_turn_end();
         let reason = if counts { self.fill_words() } else { "gates failed".to_owned() };
         let replace = Replace { kind: HandoffKind::Restart, reason, end: EndReason::Replaced, counts };
         self.begin(asked, Then::Replace(replace), out);
+    }
+
+    // Work that moved since the gates last failed is not a round lost. Without git there is nothing to see that by.
+    fn count_round(&mut self) {
+        let newly_green = std::mem::take(&mut self.gates.newly_green);
+        let moved = self.gates.tree.take().is_some_and(|tree| self.gates.failed_on.insert(tree));
+        self.gates.counted += u32::from(!moved && !newly_green);
     }
 
     pub(super) fn can_follow_up(&self) -> bool {
@@ -144,6 +228,7 @@ impl Run {
 
     pub(super) fn follow_up(&mut self, prompt: Prompt, out: &mut Vec<Effect>) {
         self.view.phase = Phase::Working;
+        self.status_asked = prompt == Prompt::AskStatus;
         let Some(session) = &self.view.session else { return };
         out.push(Effect::SendPrompt { session: session.n, prompt });
     }

@@ -1,9 +1,10 @@
 //! From a reached stage to the next session: ask, take the checkpoint, end the old session, start the new one.
 
+use super::side::Words;
 use super::{After, Doing, Ending, HandoffKind, Pending, Phase, Replace, Run, Then};
 use crate::{
-    Asked, CheckpointBy, Choice, Considered, Effect, EndHow, EndReason, Limit, NextKind, NextStep, Notice,
-    Outcome, Prompt, SessionReason, Timer, Verdict, WorkState,
+    Asked, CheckpointBy, CheckpointHow, Choice, Considered, Depth, Effect, EndHow, EndReason, Limit,
+    NextKind, NextStep, Notice, Outcome, Prompt, SessionReason, Timer, Verdict, WordsSource, WorkState,
 };
 
 /// How long a tool may go on when its session is to be ended.
@@ -13,40 +14,107 @@ const LAST_TOOL_MS: u64 = 60_000;
 const LAST_WORDS_MS: u64 = 1_500;
 
 impl Run {
-    /// Takes a checkpoint: by the agent when it can be asked and there is room, else by segue.
+    /// Takes a checkpoint: from a side question, else by asking inside the conversation when there is room, else by segue.
     pub(super) fn begin(&mut self, asked: Asked, then: Then, out: &mut Vec<Effect>) {
-        if !self.can_ask(&asked) {
-            return self.take(asked, None, then, out);
+        let current = self.words.as_ref().filter(|words| words.mark.is_now(self.mark())).cloned();
+        if current.is_some() && !matches!(then, Then::GoOn) {
+            return self.take_with(asked, current, then, out);
         }
+        if !self.ask_side(&asked, &then, out) {
+            self.begin_in_band(asked, then, out);
+        }
+    }
+
+    /// Asks inside the conversation for the largest checkpoint that there is room for.
+    pub(super) fn begin_in_band(&mut self, asked: Asked, then: Then, out: &mut Vec<Effect>) {
+        let Some(depth) = self.depth_that_fits(asked.depth) else {
+            return self.take(asked, None, then, out);
+        };
+        let asked = Asked { depth, ..asked };
         let Some(session) = self.view.session.as_mut() else { return };
         session.doing = Doing::Asked;
         let (n, waits) = (session.n, !session.tools.is_empty());
         out.push(Effect::AskCheckpoint { session: n, asked: asked.clone() });
         let deadline = (!waits).then(|| self.ask_deadline());
-        out.push(Effect::Announce(Notice::CheckpointRequested { session: n, depth: asked.depth, deadline }));
+        let requested = Notice::CheckpointRequested { session: n, depth, deadline, side: false };
+        out.push(Effect::Announce(requested));
         if let Some(at) = deadline {
             out.push(Effect::SetTimer { timer: Timer::Ask, at });
         }
-        self.ask = Some(Pending { asked, then, tool_over: false, answering: false, since: self.now });
+        let (since, sent) = (self.now, true);
+        self.ask = Some(Pending { asked, then, sent, tool_over: false, answering: false, since });
     }
 
-    /// Has segue write the checkpoint, with the agent's answer when there is one.
+    /// The turn is being stopped by its hook; when it has ended, and what it holds is known, the agent is asked.
+    pub(super) fn stop_then_ask(&mut self, asked: Asked, then: Then, out: &mut Vec<Effect>) {
+        if !self.view.session.as_ref().is_some_and(|s| s.can.ask) {
+            return self.take(asked, None, then, out);
+        }
+        out.push(Effect::SetTimer { timer: Timer::Ask, at: self.ask_deadline() });
+        let (since, sent) = (self.now, false);
+        self.ask = Some(Pending { asked, then, sent, tool_over: false, answering: false, since });
+    }
+
+    pub(super) fn ask_the_stopped(&mut self, out: &mut Vec<Effect>) {
+        let Some(Pending { asked, then, .. }) = self.ask.take() else { return };
+        out.push(Effect::ClearTimer { timer: Timer::Ask });
+        self.begin_in_band(asked, then, out);
+    }
+
+    /// Takes back a request that decides what becomes of the session.
+    pub(super) fn withdraw_request(&mut self, out: &mut Vec<Effect>) -> Option<(Asked, Then)> {
+        let side = self.side.take().map(|question| (question.asked, question.then));
+        let ask = self.ask.take().map(|pending| (pending.asked, pending.then));
+        for (timer, was_set) in [(Timer::Side, side.is_some()), (Timer::Ask, ask.is_some())] {
+            out.extend(was_set.then_some(Effect::ClearTimer { timer }));
+        }
+        ask.or(side)
+    }
+
+    /// Has segue write the checkpoint, with what the agent answers inside the conversation.
     pub(super) fn take(&mut self, asked: Asked, answer: Option<String>, then: Then, out: &mut Vec<Effect>) {
         let answer = answer.filter(|a| !a.trim().is_empty());
-        let by = if answer.is_some() { CheckpointBy::Agent } else { CheckpointBy::Segue };
+        let words = answer.map(|text| self.words_now(&text, CheckpointHow::InBand));
+        self.take_with(asked, words, then, out);
+    }
+
+    /// Has segue write the checkpoint, with the agent's words when there are any; at a handoff older ones are better than
+    /// none.
+    pub(super) fn take_with(
+        &mut self,
+        asked: Asked,
+        words: Option<Words>,
+        then: Then,
+        out: &mut Vec<Effect>,
+    ) {
+        self.drop_side(out);
+        let leaves = !matches!(then, Then::GoOn | Then::Gate | Then::Verify(_));
+        let words = words.or_else(|| self.words.clone().filter(|_| leaves));
+        if leaves {
+            self.release_hooks(true, out);
+        }
+        let by = if words.is_some() { CheckpointBy::Agent } else { CheckpointBy::Segue };
         let commit = match &then {
             Then::GoOn | Then::Gate | Then::Verify(_) => false,
             Then::Replace(_) | Then::Start(_) | Then::Recover(_) => true,
             Then::Finish(..) => self.view.spec.as_ref().is_some_and(|s| s.git.commit_on_failure),
         };
         let session = self.view.sessions;
-        if let Some(answer) = &answer {
-            self.checkpoint_chars = answer.chars().count();
+        match &words {
+            Some(words) => {
+                self.checkpoint_chars = words.text.chars().count();
+                self.covered = words.mark.messages();
+                self.forget_tools_before(words.mark);
+            }
+            None => self.view.tools_since.clear(),
         }
-        self.view.tools_since.clear();
+        self.answer = words.as_ref().map(|words| words.text.clone());
         self.work_is_saved = true;
         let next = Some(self.next_step(&then));
-        out.push(Effect::TakeCheckpoint { session, asked, by, answer, commit, next });
+        let segue = WordsSource { how: CheckpointHow::Segue, from_call: None, age_ms: None };
+        let source = Some(words.as_ref().map_or(segue, |words| words.source(self.now)));
+        let answer = words.map(|words| words.text);
+        out.push(Effect::TakeCheckpoint { session, asked, by, answer, commit, next, source });
         self.taking = Some(then);
     }
 
@@ -130,15 +198,48 @@ impl Run {
     }
 
     pub(super) fn checkpoint_taken(&mut self, work: &WorkState, out: &mut Vec<Effect>) {
-        self.progress.work(work);
-        self.seen_in_git(work);
         self.checkpoint_is_current = true;
+        self.view.checkpoint_failed = false;
+        self.answer = None;
+        self.after_checkpoint(work, out);
+    }
+
+    // What was to follow follows all the same: the next session is told from what is known, the agent's answer included.
+    pub(super) fn checkpoint_failed(&mut self, n: u32, why: &str, work: &WorkState, out: &mut Vec<Effect>) {
+        self.view.checkpoint_failed = true;
+        if let Some(answer) = self.answer.take() {
+            self.keep_message(n, &answer);
+        }
+        let kept = if self.view.checkpoint.is_some() { "; the one before it is kept" } else { "" };
+        Self::warn("checkpoint_failed", format!("the checkpoint could not be written: {why}{kept}"), out);
+        self.after_checkpoint(work, out);
+    }
+
+    // Another session would be given the same words: somebody has to look at the template.
+    pub(super) fn prompt_failed(&mut self, n: u32, why: &str, out: &mut Vec<Effect>) {
+        if self.session_mut(n).is_none() {
+            return;
+        }
+        let outcome = Outcome::new(Verdict::Failed, format!("the prompt could not be written: {why}"))
+            .advise("fix the prompt template, then `segue resume`");
+        self.finish_with_checkpoint("the prompt could not be written", outcome, out);
+    }
+
+    fn after_checkpoint(&mut self, work: &WorkState, out: &mut Vec<Effect>) {
+        // An agent whose tools nobody sees is judged by what it left; without git there is nothing to judge by.
+        if self.progress.work(work) || work.tree.is_none() {
+            self.idle_rounds = 0;
+        }
+        self.seen_in_git(work);
         if let Some(trouble) = &work.trouble {
             Self::warn("git", trouble.clone(), out);
         }
         let Some(then) = self.taking.take() else { return };
         match then {
-            Then::GoOn => self.go_on(out),
+            Then::GoOn => {
+                self.go_on(out);
+                self.look_at_hooks(out);
+            }
             Then::Gate => self.gate(out),
             Then::Replace(replace) => self.replace(replace, out),
             Then::Start(reason) => self.start_session(reason, out),
@@ -260,6 +361,7 @@ impl Run {
 
     /// Ends the session, after the tool that still runs; without a session goes straight on.
     pub(super) fn end_session(&mut self, reason: EndReason, after: After, out: &mut Vec<Effect>) {
+        self.drop_side(out);
         let Some(session) = self.view.session.as_mut() else { return self.go_after(after, out) };
         session.doing = Doing::Ending;
         let waits = !session.tools.is_empty();
@@ -320,17 +422,27 @@ impl Run {
         }
     }
 
-    fn can_ask(&self, asked: &Asked) -> bool {
-        let Some(session) = &self.view.session else { return false };
-        let fill = if session.can.brake { self.at_most(session) } else { session.gauge.fill() };
-        let room = match (session.gauge.ceiling(), fill) {
-            (Some(ceiling), Some(fill)) => ceiling.saturating_sub(fill) >= asked.depth.room(),
-            _ => true,
-        };
-        session.can.ask && room && matches!(session.doing, Doing::Working | Doing::Idle)
+    /// The largest form, up to this one, for which the conversation has room; `None` when the agent cannot be asked.
+    fn depth_that_fits(&self, most: Depth) -> Option<Depth> {
+        let session = self.view.session.as_ref()?;
+        if !session.can.ask || !matches!(session.doing, Doing::Working | Doing::Idle) {
+            return None;
+        }
+        let room = self.room();
+        std::iter::successors(Some(most), |depth| depth.smaller()).find(|depth| depth.room() <= room)
     }
 
-    fn ask_deadline(&self) -> u64 {
+    /// Tokens that the conversation has room for, at the least.
+    pub(super) fn room(&self) -> u64 {
+        let Some(session) = &self.view.session else { return 0 };
+        let fill = if session.can.brake { self.at_most(session) } else { session.gauge.fill() };
+        match (session.gauge.ceiling(), fill) {
+            (Some(ceiling), Some(fill)) => ceiling.saturating_sub(fill),
+            _ => u64::MAX,
+        }
+    }
+
+    pub(super) fn ask_deadline(&self) -> u64 {
         let at = self.now.saturating_add(self.limits().ask_timeout_ms);
         self.deadline().map_or(at, |deadline| at.min(deadline))
     }

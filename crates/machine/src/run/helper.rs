@@ -52,7 +52,7 @@ impl Run {
     /// The work is done as far as gates and words can tell: somebody else may have to look at it first.
     pub(super) fn conclude(&mut self, outcome: Outcome, out: &mut Vec<Effect>) {
         let any = self.view.spec.as_ref().is_some_and(|s| !s.next.verifiers.is_empty());
-        let success = matches!(outcome.verdict, Verdict::Verified | Verdict::Claimed);
+        let success = outcome.verdict.is_success();
         if !any || !success || self.helper_is_off || self.stop_asked {
             return self.settle(outcome, out);
         }
@@ -214,8 +214,8 @@ impl Run {
     }
 
     fn helper_agrees(&mut self, name: &str, outcome: Outcome, out: &mut Vec<Effect>) {
-        let claimed = outcome.verdict == Verdict::Claimed;
-        let reason = if claimed {
+        let unverified = outcome.verdict == Verdict::Unverified;
+        let reason = if unverified {
             format!("the agent says that it is done, and {name} agrees; there was no gate")
         } else {
             format!("{}, and {name} agrees", outcome.reason)
@@ -240,7 +240,7 @@ impl Run {
             return self.settle(outcome, out);
         }
         let reason = format!("the agent says that it is done, but {}", cut_chars(&said, 300));
-        let outcome = Outcome::new(Verdict::NeedsPerson, reason)
+        let outcome = Outcome::new(Verdict::NeedsInput, reason)
             .advise("look at the work with `segue show`, then `segue resume`");
         self.settle(outcome, out);
     }

@@ -80,6 +80,8 @@ impl Life {
                 Some(now)
             }
             AgentEvent::ItemsSeen { .. }
+            | AgentEvent::Said { .. }
+            | AgentEvent::ToolDescribed { .. }
             | AgentEvent::AllowanceSeen { .. }
             | AgentEvent::CrossChecked { .. }
             | AgentEvent::PermissionAsked { .. }
@@ -115,6 +117,8 @@ impl Life {
             }
             // Said beside the work: no sign that the call came through.
             AgentEvent::ItemsSeen { .. }
+            | AgentEvent::Said { .. }
+            | AgentEvent::ToolDescribed { .. }
             | AgentEvent::AllowanceSeen { .. }
             | AgentEvent::CrossChecked { .. }
             | AgentEvent::Unrecognised { .. } => return,

@@ -9,6 +9,7 @@ mod brake;
 mod budget;
 mod circles;
 mod claims;
+mod continuing;
 mod ending;
 mod failing;
 mod futile;
@@ -20,12 +21,15 @@ mod limit_use;
 mod moment;
 mod next;
 mod progress;
+mod prose;
 mod resume;
 mod session;
+mod side;
 mod spending;
 mod stages;
 mod stall;
 mod state;
+mod stated;
 mod turn;
 mod view;
 mod waiting;
@@ -46,8 +50,8 @@ use progress::Progress;
 use spending::Spending;
 pub use state::State;
 pub use view::{
-    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Note, Outlook, Phase, SessionView, ToolDone,
-    Totals, View, Waiting,
+    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Message, Note, Outlook, Phase, SessionView,
+    ToolDone, Totals, View, Waiting,
 };
 
 /// The machine of one run.
@@ -59,6 +63,18 @@ pub struct Run {
     gates: Gates,
     /// The agent was asked for a checkpoint and has not answered.
     ask: Option<Pending>,
+    /// The agent was asked beside its work and has not answered.
+    side: Option<side::SideQuestion>,
+    /// Side questions that were put in this run.
+    sides: u32,
+    /// The agent was asked ahead of time in this session.
+    asked_early: bool,
+    /// The agent's newest account of its work in this session.
+    words: Option<side::Words>,
+    /// Tools that ended in this session.
+    tools_ended: u64,
+    /// Hooks that asked whether the agent may go on and wait for an answer.
+    hooks: Vec<String>,
     /// A checkpoint is being written.
     taking: Option<Then>,
     /// The session is being ended, or will be when its tool has ended.
@@ -79,6 +95,14 @@ pub struct Run {
     lines: Option<Lines>,
     /// What calls added in this repository, as far as it is known.
     growth: Growth,
+    /// What is known of tool calls that are about to end, by the agent's id.
+    described: BTreeMap<String, prose::Described>,
+    /// The characters of what is kept of the agent's words.
+    prose_chars: usize,
+    /// Messages that the checkpoint which is being written stands for.
+    covered: u64,
+    /// The agent's answer that is being written down.
+    answer: Option<String>,
     /// The agent wrote anything in this session.
     spoke: bool,
     /// segue wrote a checkpoint that the agent may still answer; it was told to go on meanwhile.
@@ -96,13 +120,27 @@ pub struct Run {
     /// The agent, by its place in the list, that told no usage in its last session.
     blind: Option<usize>,
     conversation: Option<String>,
-    /// The agent and conversation of the session before.
-    last_talk: Option<(String, String)>,
+    /// The conversation of the session before.
+    last_talk: Option<continuing::Talk>,
+    /// Why a conversation that is to be continued was interrupted.
+    continues: Option<String>,
+    /// How many calls this session had made when it was continued last.
+    continued_at: Option<u32>,
     stop_asked: bool,
     /// What the agent said when it said that it was done.
     last_words: String,
-    /// The verdict that stands if those words are not contradicted.
-    judging: Option<Outcome>,
+    /// What waits for those words to be judged.
+    judging: Option<stated::Judging>,
+    /// The agent was asked for a status line and has not been given work since.
+    status_asked: bool,
+    /// The agent takes one prompt and ends.
+    one_shot: bool,
+    /// A tool has ended since the agent last said that work is left.
+    worked: bool,
+    /// Turns in a row that ended with work left and without progress.
+    unfinished: u32,
+    /// What somebody answers to the agent, for its next prompt.
+    user_answer: Option<String>,
     /// How often the agent was told that its words are not so.
     corrections: u32,
     /// Why the session that is waited for starts.
@@ -147,6 +185,16 @@ struct Gates {
     green_before: bool,
     asked_again: bool,
     failed: Vec<GateResult>,
+    /// The work tree that the gates run on, until their round is settled.
+    tree: Option<String>,
+    /// Work trees that they failed on.
+    failed_on: BTreeSet<String>,
+    /// Failed rounds without progress.
+    counted: u32,
+    /// A gate passed in this round for the first time.
+    newly_green: bool,
+    /// The end that is near because of a limit, while the gates look at the work a last time.
+    last_look: Option<Outcome>,
 }
 
 /// A checkpoint request that the agent has not answered.
@@ -154,6 +202,8 @@ struct Gates {
 struct Pending {
     asked: Asked,
     then: Then,
+    /// It was put to the agent; else its turn is being stopped for it.
+    sent: bool,
     /// The tool that was running, if any, has ended.
     tool_over: bool,
     /// The agent has stopped its work: what it does from here on is its answer.
@@ -232,7 +282,8 @@ impl Run {
         }
         match &record.event {
             Event::RunStarted { spec } => self.start(spec, &mut out),
-            Event::RunResumed { spec, same_session, orphans, at, now, circuits } => {
+            Event::RunResumed { spec, same_session, orphans, at, now, circuits, answer } => {
+                self.user_answer.clone_from(answer);
                 self.learn(circuits, *now);
                 self.resume(spec.as_deref(), *same_session, *orphans, at.as_ref(), &mut out);
             }
@@ -249,19 +300,23 @@ impl Run {
             Event::SessionExited { session, exit, orphans } => {
                 self.session_exited(*session, *exit, *orphans, &mut out);
             }
+            Event::GatesBegan { tree, .. } => self.gates_began(tree.as_ref()),
             Event::GateFinished(result) => self.gate_finished(result, &mut out),
+            Event::GateSwapped { .. } => {}
+            Event::GateRestored { kept, .. } => Self::tell_kept(kept, &mut out),
+            Event::GateChanged(change) => self.view.gate_changes.push(change.clone()),
             Event::CheckpointTaken { checkpoint, session, by, path, work, judged, .. } => {
                 self.remember(checkpoint, *session, judged, &mut out);
-                self.view.checkpoint = Some(CheckpointRef {
-                    id: checkpoint.clone(),
-                    path: path.clone(),
-                    session: *session,
-                    by: *by,
-                    ledger: None,
-                });
+                let (id, path) = (checkpoint.clone(), path.clone());
+                self.checkpoint_stands(CheckpointRef { id, path, session: *session, by: *by, ledger: None });
                 self.checkpoint_taken(work, &mut out);
             }
-            Event::WordsJudged { session, judged, tree } => {
+            Event::CheckpointFailed { session, why, work, .. } => {
+                self.checkpoint_failed(*session, why, work, &mut out);
+            }
+            Event::PromptFailed { session, why } => self.prompt_failed(*session, why, &mut out),
+            Event::WordsJudged { session, judged, tree, trouble } => {
+                self.not_checked(trouble.as_deref(), &mut out);
                 self.words_judged(*session, judged, tree.as_deref(), &mut out);
             }
             Event::WorkSaved { work } => self.work_saved(work, &mut out),
@@ -336,6 +391,7 @@ impl Run {
             Timer::Idle => self.look_for_stall(quiet_ms, activity, out),
             Timer::End => self.end_timed_out(out),
             Timer::Wait => self.wait_over(out),
+            Timer::Side => self.side_timed_out(out),
         }
     }
 

@@ -1,5 +1,5 @@
 //! When a handoff disturbs least: nothing runs, and something was just completed — a list item closed, a note left,
-//! a commit made, a gate's command gone green.
+//! a commit made, a gate's command passed. The end of a turn that leaves work to do is one too, and is looked at there.
 
 use super::{Run, Then};
 use crate::WorkState;

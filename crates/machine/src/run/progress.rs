@@ -32,7 +32,8 @@ impl Progress {
         self.committed.extend(tree.filter(|_| head.is_some()).map(str::to_owned));
     }
 
-    pub(super) fn work(&mut self, work: &WorkState) {
+    /// Whether the files or the history are such as were not seen before.
+    pub(super) fn work(&mut self, work: &WorkState) -> bool {
         // A commit that segue itself made says no more than the tree in it.
         self.heads.extend(work.commit.clone());
         self.sees_files |= work.tree.is_some();
@@ -41,10 +42,14 @@ impl Progress {
         // Committing an edit and then its undoing is as little as editing and reverting.
         let commit = head && work.tree.as_ref().is_none_or(|tree| self.committed.insert(tree.clone()));
         self.moved |= tree || commit;
+        tree || commit
     }
 
-    pub(super) fn gate_green(&mut self, gate: &str) {
-        self.moved |= self.green.insert(gate.to_owned());
+    /// Whether it is green for the first time.
+    pub(super) fn gate_green(&mut self, gate: &str) -> bool {
+        let first = self.green.insert(gate.to_owned());
+        self.moved |= first;
+        first
     }
 
     /// Whether this many closed items are more than ever before.

@@ -25,10 +25,10 @@ impl Run {
             self.agent = self.agent.min(spec.agents.len().saturating_sub(1));
         }
         let was_checkpointing = self.taking.is_some();
+        let crashed = self.view.session.is_some();
         self.close_session(EndReason::Lost, None, orphans, out);
-        let agent = self.agent_name(self.agent);
-        let last = self.last_talk.as_ref().filter(|(name, _)| same_session && *name == agent);
-        self.conversation = last.map(|(_, conversation)| conversation.clone());
+        self.conversation = self.talk_after_crash(same_session, crashed);
+        self.continues = crashed.then(|| "segue itself was interrupted".to_owned());
         self.forget_what_was_in_flight();
         self.set_deadline(out);
         if let Some(at) = at.filter(|_| self.view.sessions > 0) {
@@ -56,6 +56,7 @@ impl Run {
         self.view.tools_since.clear();
         self.view.outcome = None;
         (self.view.restarts, self.view.without_progress, self.view.round) = (0, 0, 0);
+        self.gates.counted = 0;
         self.progress.trust();
         self.checkpoint_is_current = true;
         self.conversation = None;
@@ -85,8 +86,12 @@ impl Run {
         let was_ending =
             was_saving || self.ending.as_ref().is_some_and(|e| matches!(e.after, After::Finish(_)));
         self.ask = None;
+        self.side = None;
+        self.words = None;
+        self.hooks.clear();
         self.taking = None;
         self.judging = None;
+        self.gates.last_look = None;
         self.helper = None;
         self.forget_failures();
         self.circles.forget();
@@ -104,7 +109,7 @@ impl Run {
             self.view.without_progress = 0;
             self.progress.trust();
             self.view.failures = 0;
-            self.view.round = 0;
+            (self.view.round, self.gates.counted) = (0, 0);
             self.objections = 0;
         }
     }

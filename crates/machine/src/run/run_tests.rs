@@ -13,6 +13,8 @@ mod budget;
 mod checkpoint;
 #[path = "run_tests/claims.rs"]
 mod claims;
+#[path = "run_tests/continuing.rs"]
+mod continuing;
 #[path = "run_tests/ends.rs"]
 mod ends;
 #[path = "run_tests/gates.rs"]
@@ -27,8 +29,12 @@ mod next;
 mod resume;
 #[path = "run_tests/saving.rs"]
 mod saving;
+#[path = "run_tests/side.rs"]
+mod side;
 #[path = "run_tests/stall.rs"]
 mod stall;
+#[path = "run_tests/stated.rs"]
+mod stated;
 #[path = "run_tests/trigger.rs"]
 mod trigger;
 #[path = "run_tests/waiting.rs"]

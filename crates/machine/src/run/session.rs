@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use super::{After, Doing, EndReason, HandoffKind, Life, Phase, Replace, Run, SessionView, Totals};
 use crate::forecast::Forecast;
 use crate::gauge::{Gauge, Ratio};
-use crate::{AgentSpec, Capabilities, Effect, Notice, Outcome, Prompt, SessionReason, Timer, Verdict};
+use crate::{
+    AgentFailure, AgentSpec, Capabilities, Effect, Notice, Outcome, Prompt, SessionReason, Timer, Verdict,
+};
 
 impl Run {
     /// Starts the next session with fresh counters.
@@ -41,11 +43,16 @@ impl Run {
         self.warned.clear();
         self.completed = false;
         self.told = false;
+        self.asked_early = false;
+        self.words = None;
+        self.tools_ended = 0;
         self.lines = None;
         self.spoke = false;
+        self.status_asked = false;
         self.rounds = 0;
         self.full_until = None;
         self.held.clear();
+        self.described.clear();
         self.unanswered = false;
         self.fallback = None;
         self.view.session = Some(SessionView {
@@ -66,6 +73,10 @@ impl Run {
         });
         self.conversation = self.conversation.take().filter(|_| reason == SessionReason::Resume);
         let conversation = self.conversation.clone();
+        self.continued_at = None;
+        if conversation.is_none() {
+            self.continues = None;
+        }
         out.push(Effect::StartSession { session: n, agent: agent.name, reason, conversation });
         out.push(Effect::SetTimer { timer: Timer::Idle, at: self.now.saturating_add(look_ms) });
     }
@@ -115,7 +126,10 @@ impl Run {
         self.note_sizes();
         let prompt = match helps {
             Some(prompt) => prompt,
-            None if resumed => Prompt::GoOn,
+            None if resumed => match self.user_answer.take() {
+                Some(answer) => Prompt::Answered { answer },
+                None => self.continue_resumed(n, out),
+            },
             None => self.first_prompt(),
         };
         out.push(Effect::SendPrompt { session: n, prompt });
@@ -123,13 +137,14 @@ impl Run {
 
     fn first_prompt(&mut self) -> Prompt {
         let failed = std::mem::take(&mut self.gates.failed);
-        if self.view.checkpoint.is_none() && failed.is_empty() && self.view.handoffs == 0 {
+        let answered = self.user_answer.is_some();
+        if self.view.checkpoint.is_none() && failed.is_empty() && self.view.handoffs == 0 && !answered {
             return Prompt::Task;
         }
         let checkpoint = self.view.checkpoint.as_ref().map(|c| c.id.clone());
         let (restart, trim, part) = (self.view.handoffs, self.trim, self.part);
-        let missing = self.missing.take();
-        Prompt::Continuation { checkpoint, restart, trim, failed, part, missing }
+        let (missing, answer) = (self.missing.take(), self.user_answer.take());
+        Prompt::Continuation { checkpoint, restart, trim, failed, part, missing, answer }
     }
 
     pub(super) fn session_not_started(&mut self, n: u32, why: &str, out: &mut Vec<Effect>) {
@@ -162,6 +177,9 @@ impl Run {
         if expected || self.taking.is_some() {
             return;
         }
+        if self.view.phase == Phase::Waiting {
+            return self.kept_process_lost();
+        }
         let code = exit.map_or_else(|| "by a signal".to_owned(), |c| format!("with code {c}"));
         if helps {
             return self.helper_lost(was_starting, &format!("it ended {code}"), out);
@@ -174,6 +192,9 @@ impl Run {
     }
 
     pub(super) fn session_was_lost(&mut self, why: &str, out: &mut Vec<Effect>) {
+        if self.can_continue().is_some() && self.ask.is_none() {
+            return self.agent_failed(AgentFailure::Other, why, out);
+        }
         Self::warn("agent_failed", why, out);
         self.turn_failed(EndReason::Failed, why, out);
     }
@@ -183,9 +204,13 @@ impl Run {
         if self.stop_asked {
             return self.finish_now(super::ending::interrupted(), out);
         }
+        let reason = format!("agent {agent} {why}");
+        if self.conversation.take().is_some() {
+            Self::warn("agent_failed", format!("the conversation could not be resumed: {reason}"), out);
+            return self.start_session(SessionReason::Restart, out);
+        }
         self.note_failure(true, why);
         self.choose_fallback();
-        let reason = format!("agent {agent} {why}");
         if self.fallback.is_some() {
             Self::warn("agent_failed", reason.clone(), out);
             let kind = HandoffKind::Fallback;
@@ -209,13 +234,12 @@ impl Run {
         let Some(session) = self.view.session.take() else { return };
         self.view.past.add(session.spent);
         self.book_end(&session.agent, session.spent);
-        // A second opinion is nobody's work to be taken up.
-        if session.reason != SessionReason::Helper {
-            self.last_talk = session.conversation.map(|conversation| (session.agent, conversation));
-        }
+        self.keep_talk(&session);
         self.view.grown = session.forecast.counted().clone();
         self.growth.merge(&self.view.grown);
-        for timer in [Timer::Ask, Timer::Idle, Timer::End] {
+        self.side = None;
+        self.release_hooks(true, out);
+        for timer in [Timer::Ask, Timer::Side, Timer::Idle, Timer::End] {
             out.push(Effect::ClearTimer { timer });
         }
         out.push(Effect::Announce(Notice::SessionEnded {

@@ -13,7 +13,7 @@ impl Run {
         }
         let due = self.due_stages();
         if due.is_empty() {
-            return self.tell_of_soft_line(out);
+            return self.at_soft_line(out);
         }
         let stages: Vec<Stage> = due.iter().map(|(_, stage)| stage.clone()).collect();
         for (index, stage) in due {
@@ -25,11 +25,28 @@ impl Run {
 
     /// Whether a stage that replaces the session is reached, fired or not.
     pub(super) fn must_replace(&self) -> bool {
+        self.replaces_at(self.is_good_moment())
+    }
+
+    /// The same for a turn that has ended with work left to do: a good moment by itself.
+    pub(super) fn must_replace_at_turn_end(&self) -> bool {
+        self.replaces_at(true)
+    }
+
+    fn replaces_at(&self, moment: bool) -> bool {
         let (Some(spec), Some(session)) = (&self.view.spec, &self.view.session) else { return false };
         let lines = self.lines.unwrap_or(spec.policy.lines);
-        let moment = spec.policy.moves.is_some() && self.is_good_moment();
+        let moment = spec.policy.moves.is_some() && moment;
         !self.replacing_is_off()
             && spec.policy.stages.iter().any(|s| s.replaces() && reached(s.at, &session.gauge, lines, moment))
+    }
+
+    /// Whether a session with this gauge would be replaced at the next good moment.
+    pub(super) fn past_soft_line(&self, gauge: &Gauge) -> bool {
+        let Some(spec) = &self.view.spec else { return false };
+        let lines = self.lines.unwrap_or(spec.policy.lines);
+        !self.replacing_is_off()
+            && spec.policy.stages.iter().any(|s| s.replaces() && reached(s.at, gauge, lines, true))
     }
 
     /// 100 % or more, or no restart allowed: the session runs on past the line.
@@ -42,6 +59,7 @@ impl Run {
         self.view.phase == Phase::Working
             && working
             && self.ask.is_none()
+            && !self.leaves_by_side()
             && self.taking.is_none()
             && self.ending.is_none()
     }
@@ -110,10 +128,8 @@ impl Run {
                 EndReason::Stopped,
             )
         } else if has(Action::Split) {
-            let outcome = Outcome::new(
-                Verdict::NeedsPerson,
-                format!("the task is too large for one window ({reason})"),
-            );
+            let outcome =
+                Outcome::new(Verdict::NeedsInput, format!("the task is too large for one window ({reason})"));
             Then::Finish(outcome.advise(super::futile::TOO_LARGE), EndReason::Stopped)
         } else {
             let kind = if !has(Action::Handoff) {
@@ -141,20 +157,22 @@ impl Run {
         self.lines = Some(forecast_lines(&spec.policy, &session.forecast, room));
     }
 
-    // An agent that knows can wrap up before a good moment or the hard line comes.
-    fn tell_of_soft_line(&mut self, out: &mut Vec<Effect>) {
+    // Between the lines a good moment is waited for: the agent may know of it, and its account is stored ahead of time.
+    fn at_soft_line(&mut self, out: &mut Vec<Effect>) {
         let (Some(spec), Some(session)) = (&self.view.spec, &self.view.session) else { return };
         let lines = self.lines.unwrap_or(spec.policy.lines);
-        let tells = |s: &Stage| s.at == At::Forecast && s.actions.contains(&Action::Tell);
-        let stage = spec.policy.stages.iter().enumerate().find(|(_, s)| tells(s));
-        let waits = stage.is_some_and(|(index, _)| !self.fired.contains(&index));
-        if waits
-            && !self.told
-            && !self.replacing_is_off()
-            && reached(At::Forecast, &session.gauge, lines, true)
-        {
-            self.told = true;
+        let stage = spec.policy.stages.iter().enumerate().find(|(_, s)| s.at == At::Forecast);
+        let Some((index, stage)) = stage else { return };
+        let waits = !self.fired.contains(&index) && !self.replacing_is_off();
+        if !waits || !reached(At::Forecast, &session.gauge, lines, true) {
+            return;
+        }
+        let (tells, replaces) = (stage.actions.contains(&Action::Tell), stage.replaces());
+        if tells && !std::mem::replace(&mut self.told, true) {
             self.tell_fill(out);
+        }
+        if replaces {
+            self.ask_early(out);
         }
     }
 
@@ -171,9 +189,7 @@ impl Run {
             0 | 1 => ", about one call left".to_owned(),
             calls => format!(", about {calls} calls left"),
         });
-        let asks = spec.policy.replaces() && !self.replacing_is_off() && session.can.ask;
-        let next = if asks { "; a checkpoint will be asked for" } else { "" };
-        let text = format!("Context window: {used}{}{next}.", left.unwrap_or_default());
+        let text = format!("Context window: {used}{}.", left.unwrap_or_default());
         out.push(Effect::TellAgent { session: session.n, text });
     }
 

@@ -27,7 +27,8 @@ impl Run {
             self.note_failure(false, message);
         }
         if let TurnEnd::Finished { text } = end {
-            self.last_words.clone_from(text);
+            self.take_words(text);
+            self.keep_volunteered(text);
         }
         if let Some(then) = self.taking.as_mut() {
             match (end, &*then) {
@@ -53,6 +54,8 @@ impl Run {
         }
         match end {
             TurnEnd::Finished { .. } => self.completed(out),
+            TurnEnd::Cancelled if self.leaves_by_side() => {}
+            TurnEnd::Cancelled if self.ask.as_ref().is_some_and(|ask| !ask.sent) => self.ask_the_stopped(out),
             TurnEnd::Cancelled if self.ask.is_some() => {
                 self.ask.iter_mut().for_each(|ask| ask.answering = true);
                 self.start_ask_timer(out);
@@ -66,14 +69,38 @@ impl Run {
         }
     }
 
+    // The answer to the question for a status line belongs to the words before it.
+    fn take_words(&mut self, text: &str) {
+        if self.helper_works() {
+            self.last_words.clear();
+            self.last_words.push_str(text);
+            return;
+        }
+        if self.status_asked {
+            self.last_words.push_str("\n\n");
+        } else {
+            self.last_words.clear();
+        }
+        self.last_words.push_str(text);
+        self.view.keep_message(&self.last_words);
+        self.one_shot = self.view.session.as_ref().is_some_and(|session| !session.can.follow_up);
+    }
+
     // The turn ended with completion before the request reached it: completed work is gated, not replaced (T3).
     fn completed(&mut self, out: &mut Vec<Effect>) {
         self.set_doing(Doing::Idle);
+        if matches!(self.side.as_ref().map(|s| &s.then), Some(Then::Finish(..))) {
+            return;
+        }
+        self.keep_side_as_early();
         if let Some(pending) = self.ask.take() {
             out.push(Effect::ClearTimer { timer: Timer::Ask });
             if let Then::Finish(..) = pending.then {
                 return self.take(pending.asked, None, pending.then, out);
             }
+        }
+        if self.volunteered_at_the_line() {
+            return self.hand_over_here(out);
         }
         self.gate(out);
     }
@@ -117,11 +144,8 @@ impl Run {
         let counts = end == EndReason::Overflow;
         let mut then = Then::Replace(Replace { kind, reason: why.to_owned(), end, counts });
         let mut asked = Asked { depth: Depth::Emergency, stage: None, reason: why.to_owned() };
-        if let Some(pending) = self.ask.take() {
-            out.push(Effect::ClearTimer { timer: Timer::Ask });
-            if let Then::Finish(..) = pending.then {
-                (asked, then) = (pending.asked, pending.then);
-            }
+        if let Some((for_what, finish @ Then::Finish(..))) = self.withdraw_request(out) {
+            (asked, then) = (for_what, finish);
         }
         let passive = self
             .view
@@ -143,9 +167,7 @@ impl Run {
         end: EndReason,
         out: &mut Vec<Effect>,
     ) {
-        if self.ask.take().is_some() {
-            out.push(Effect::ClearTimer { timer: Timer::Ask });
-        }
+        self.withdraw_request(out);
         let asked = Asked { depth: Depth::Emergency, stage: None, reason: why.to_owned() };
         self.take(asked, None, Then::Finish(outcome, end), out);
     }
@@ -153,6 +175,7 @@ impl Run {
     /// Ends the run as soon as the session is gone.
     pub(super) fn finish_at_once(&mut self, outcome: Outcome, out: &mut Vec<Effect>) {
         self.ask = None;
+        self.side = None;
         self.taking = None;
         if self.view.session.is_none() {
             return self.finish_now(outcome, out);

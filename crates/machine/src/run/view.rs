@@ -1,6 +1,6 @@
 //! What can be known about a run from its events: the part of the machine that everyone may look at.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,8 +10,8 @@ use crate::forecast::{Basis, CallsLeft, Forecast, Growth};
 use crate::gauge::Gauge;
 use crate::ledger::Ledger;
 use crate::{
-    AgentFailure, AgentSpent, Capabilities, CheckpointBy, Circuit, DaySpent, GateResult, Millis, Opening,
-    Outcome, RunSpec, SessionReason, Spent,
+    AgentFailure, AgentSpent, Capabilities, CheckpointBy, Circuit, DaySpent, GateChange, GateResult,
+    ListItem, Millis, Opening, Outcome, RunSpec, SessionReason, Spent,
 };
 
 /// Where a run stands.
@@ -261,6 +261,23 @@ pub struct ToolDone {
     pub title: String,
     /// Whether it worked.
     pub ok: bool,
+    /// It only read something.
+    pub reads: bool,
+    /// The exit code of its command, where that is known.
+    pub exit: Option<i32>,
+    /// The last line of its output, where it failed.
+    pub last_line: Option<String>,
+}
+
+/// Something that the agent said in its main thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Its place among all messages of the run, from 1.
+    pub n: u64,
+    /// In which session.
+    pub session: u32,
+    /// Its words, as far as they are kept.
+    pub text: String,
 }
 
 /// Everything that can be known about a run.
@@ -286,8 +303,14 @@ pub struct View {
     pub past: Totals,
     /// The last result of each gate.
     pub gates: BTreeMap<String, GateResult>,
+    /// When each of these results was taken.
+    pub gates_at: BTreeMap<String, Millis>,
+    /// The work tree that they are about, where it is known.
+    pub gates_tree: Option<String>,
     /// A tool has run since the gates did, so that their results may be out of date.
     pub gates_stale: bool,
+    /// What was found changed of what the gates run, in the last round.
+    pub gate_changes: Vec<GateChange>,
     /// What the run remembers.
     pub ledger: Ledger,
     /// Rounds of gates after the work.
@@ -300,6 +323,14 @@ pub struct View {
     pub tools_since: Vec<ToolDone>,
     /// The agent's own list: open and closed items.
     pub items: Option<(u32, u32)>,
+    /// The items of that list, where the agent tells them.
+    pub list: Vec<ListItem>,
+    /// What the agent said since its last checkpoint, oldest first; at most [`View::PROSE_KEPT`] characters.
+    pub prose: VecDeque<Message>,
+    /// Messages of the agent in the whole run.
+    pub messages: u64,
+    /// The last checkpoint that an agent wrote.
+    pub checkpoint_by_agent: Option<CheckpointRef>,
     /// The provider's allowances, by name, as last told.
     pub allowances: BTreeMap<String, Allowance>,
     /// What the calls of the session that ended last added.
@@ -308,6 +339,10 @@ pub struct View {
     pub redacted: u64,
     /// The last checkpoint.
     pub checkpoint: Option<CheckpointRef>,
+    /// The end of the last message by an agent at work, at most [`View::MESSAGE_LINES`] lines.
+    pub last_message: Option<String>,
+    /// A newer checkpoint than that could not be written.
+    pub checkpoint_failed: bool,
     /// How it ended.
     pub outcome: Option<Outcome>,
     /// When the run was asked for.
@@ -335,6 +370,22 @@ pub struct View {
 impl View {
     /// How many finished tool calls are remembered.
     pub const TOOLS_KEPT: usize = 200;
+    /// How many characters of what the agent said are remembered.
+    pub const PROSE_KEPT: usize = 160_000;
+
+    /// How many lines of the agent's last message are kept.
+    pub const MESSAGE_LINES: usize = 10;
+
+    /// Keeps the end of what an agent said, if it said anything.
+    pub(super) fn keep_message(&mut self, text: &str) {
+        const COLUMNS: usize = 400;
+        let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+        let kept = lines.iter().skip(lines.len().saturating_sub(Self::MESSAGE_LINES));
+        let kept: Vec<String> = kept.map(|line| line.chars().take(COLUMNS).collect()).collect();
+        if !kept.is_empty() {
+            self.last_message = Some(kept.join("\n"));
+        }
+    }
 
     /// Tokens and money of the whole run so far.
     pub fn spent(&self) -> Totals {
@@ -385,17 +436,26 @@ impl Default for View {
             without_progress: 0,
             past: Totals::default(),
             gates: BTreeMap::new(),
+            gates_at: BTreeMap::new(),
+            gates_tree: None,
             gates_stale: false,
+            gate_changes: Vec::new(),
             ledger: Ledger::default(),
             round: 0,
             notes: Vec::new(),
             tools_done: Vec::new(),
             tools_since: Vec::new(),
             items: None,
+            list: Vec::new(),
+            prose: VecDeque::new(),
+            messages: 0,
+            checkpoint_by_agent: None,
             allowances: BTreeMap::new(),
             grown: Growth::default(),
             redacted: 0,
             checkpoint: None,
+            last_message: None,
+            checkpoint_failed: false,
             outcome: None,
             started_at: 0,
             finished_at: None,

@@ -1,7 +1,8 @@
 //! Waiting for a provider: which way leads on while accounts are held back, the wait itself, and what ends it.
 //!
 //! Every session starts through [`Run::hold_back`], so that a wait is the same after a failure, at the start of a run and
-//! after a resume. While the run waits there is no session and no process; a wait ends at the time that it began with.
+//! after a resume. While the run waits there is no session, unless its conversation is to be continued and its process is kept;
+//! a wait ends at the time that it began with.
 
 use super::{Phase, Run, Waiting};
 use crate::circuit::awaited;
@@ -113,11 +114,11 @@ impl Run {
         let told = self.failures_told();
         let outcome = |verdict| Outcome::new(verdict, format!("no agent can go on: {told}"));
         if any(&[AgentFailure::Unauthorised]) {
-            outcome(Verdict::NeedsPerson).advise(
+            outcome(Verdict::NeedsInput).advise(
                 "log in again or set the agent's key (`segue doctor` looks at the agents), then `segue resume`",
             )
         } else if any(&[AgentFailure::BadModel]) {
-            outcome(Verdict::NeedsPerson).advise(
+            outcome(Verdict::NeedsInput).advise(
                 "name a model that the account may use (`model` in the agent's table), then `segue resume`",
             )
         } else if any(&[AgentFailure::Quota]) {
@@ -182,7 +183,7 @@ impl Run {
         }
     }
 
-    fn begin_wait(&mut self, reason: SessionReason, out: &mut Vec<Effect>) {
+    pub(super) fn begin_wait(&mut self, reason: SessionReason, out: &mut Vec<Effect>) {
         let Some((until, failure)) = self.open_circuit(self.agent) else { return };
         let agent = self.agent_name(self.agent);
         let why = awaited(&agent, failure);
@@ -208,6 +209,9 @@ impl Run {
 
     pub(super) fn wait_over(&mut self, out: &mut Vec<Effect>) {
         let Some(until) = self.view.waiting.as_ref().map(|w| w.until) else { return };
+        if self.ending.is_some() {
+            return;
+        }
         if self.now < until {
             return out.push(Effect::SetTimer { timer: Timer::Wait, at: until });
         }
@@ -217,12 +221,15 @@ impl Run {
     fn go_on_after_wait(&mut self, out: &mut Vec<Effect>) {
         self.stop_waiting(out);
         let reason = self.held_back.take().unwrap_or(SessionReason::Restart);
+        if self.view.session.is_some() {
+            return self.kept_wait_over(out);
+        }
         self.start_session(reason, out);
     }
 
     /// Someone does not want to wait: one trial now.
     pub(super) fn try_now(&mut self, out: &mut Vec<Effect>) {
-        if self.view.waiting.is_none() {
+        if self.view.waiting.is_none() || self.ending.is_some() {
             return;
         }
         self.forgive();

@@ -7,10 +7,10 @@ use crate::{Effect, GateResult, GateWhen, Limit, Outcome, Prompt, Verdict};
 
 /// What a report says came of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Status {
+pub(super) enum Status {
     Completed,
     Failed,
-    NeedsPerson,
+    NeedsInput,
     Split,
 }
 
@@ -29,14 +29,14 @@ impl Run {
                 Outcome::new(Verdict::Failed, "the agent reports that it failed")
                     .advise("its report says why; `segue resume` tries again"),
             ),
-            Status::Completed | Status::NeedsPerson => None,
+            Status::Completed | Status::NeedsInput => None,
         }
     }
 
     /// The verdict, when the agent reports that a person must look.
-    pub(super) fn wants_person(&self) -> Option<Outcome> {
-        (self.reported()? == Status::NeedsPerson).then(|| {
-            Outcome::new(Verdict::NeedsPerson, "the agent reports that a person must look at the work")
+    pub(super) fn wants_input(&self) -> Option<Outcome> {
+        (self.reported()? == Status::NeedsInput).then(|| {
+            Outcome::new(Verdict::NeedsInput, "the agent reports that a person must look at the work")
         })
     }
 
@@ -89,7 +89,7 @@ impl Run {
         ))
     }
 
-    fn reported(&self) -> Option<Status> {
+    pub(super) fn reported(&self) -> Option<Status> {
         let wanted = self.view.spec.as_ref().is_some_and(|spec| spec.last_words.report);
         if wanted { status(&self.last_words) } else { None }
     }
@@ -97,7 +97,7 @@ impl Run {
 
 fn lacking(what: &str, tail: String) -> GateResult {
     let (gate, when, passed) = (what.to_owned(), GateWhen::After, false);
-    GateResult { gate, when, passed, exit: None, ms: 0, output: None, tail }
+    GateResult { gate, when, passed, exit: None, ms: 0, output: None, tail, timed_out: false }
 }
 
 /// The status of the last report in a text: a key of an object that is in no other.
@@ -139,7 +139,8 @@ fn word(text: &str) -> Option<Status> {
         | "needs_human"
         | "human_verification"
         | "needs_person"
-        | "needs_review" => Some(Status::NeedsPerson),
+        | "needs_input"
+        | "needs_review" => Some(Status::NeedsInput),
         "split_request" | "split" | "split_requested" | "too_large" => Some(Status::Split),
         _ => None,
     }
@@ -165,7 +166,7 @@ mod tests {
         );
         assert_eq!(
             status("{\"tasks\": [{\"status\": \"failed\"}], \"status\": \"needs_human_verification\"}"),
-            Some(Status::NeedsPerson)
+            Some(Status::NeedsInput)
         );
     }
 

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use segue_machine::claims::Finding;
-use segue_machine::{AgentEvent, Effect, Event, GateSpec, Outcome, Phase, Record, Timer, Verdict};
+use segue_machine::{
+    AgentEvent, Effect, Event, GateSpec, Outcome, Phase, Record, SessionReason, Timer, Verdict,
+};
 
 use super::{Check, Job, World};
 
@@ -46,6 +48,8 @@ impl World {
         {
             self.contradicted = judged.iter().any(|j| j.finding == Finding::Contradicted);
         }
+        // Whoever was told that its words are not so has not said its last; whoever resumes has looked.
+        self.contradicted &= !matches!(event, Event::PromptSent { .. } | Event::RunResumed { .. });
         self.deadline_fired |= matches!(event, Event::TimerFired { timer: Timer::Deadline, .. });
     }
 
@@ -54,11 +58,15 @@ impl World {
     fn awaits_words(&self, session: u32) -> bool {
         let asked = self.effects.iter().enumerate().rev().find_map(|(at, effects)| {
             effects.iter().find_map(|effect| {
-                let Effect::JudgeWords { tree, session, .. } = effect else { return None };
-                Some((at, *tree, *session))
+                let Effect::JudgeWords { session, .. } = effect else { return None };
+                Some((at, *session))
             })
         });
-        let Some((at, false, about)) = asked else { return false };
+        let Some((at, about)) = asked else { return false };
+        let helps = |e: &Effect| matches!(e, Effect::StartSession { session: s, reason: SessionReason::Helper, .. } if *s == about);
+        if self.effects.iter().flatten().any(helps) {
+            return false;
+        }
         let answers = |r: &Record| matches!(&r.event, Event::WordsJudged { session: s, .. } if *s == session);
         about == session && !self.records[at + 1..].iter().any(answers)
     }
@@ -82,6 +90,7 @@ impl World {
             }
             Effect::SendPrompt { session, .. }
             | Effect::AskCheckpoint { session, .. }
+            | Effect::AskSide { session, .. }
             | Effect::TellAgent { session, .. }
             | Effect::AnswerPermission { session, .. }
             | Effect::EndSession { session, .. } => {
@@ -116,11 +125,16 @@ impl World {
         if outcome.verdict == Verdict::Verified {
             prop_assert!(!gates.is_empty() && gates.iter().all(green), "verified with {results:?}");
         }
-        if outcome.verdict == Verdict::Claimed {
-            prop_assert!(gates.is_empty(), "claimed although there are gates");
+        if outcome.verdict == Verdict::Unverified {
+            prop_assert!(gates.is_empty(), "unverified although there are gates");
         }
-        let success = matches!(outcome.verdict, Verdict::Verified | Verdict::Claimed);
-        prop_assert!(!success || !self.contradicted, "a success although the last words are not so");
+        let success = matches!(outcome.verdict, Verdict::Verified | Verdict::Unverified);
+        // Passing gates stand against words, unless claims are strict.
+        let stands = outcome.verdict == Verdict::Verified && !self.spec.strict_claims;
+        prop_assert!(
+            !success || stands || !self.contradicted,
+            "a success although the last words are not so"
+        );
         prop_assert!(!success || outcome.limit.is_none() && !outcome.interrupted, "{outcome:?}");
         Ok(())
     }
@@ -148,6 +162,7 @@ impl World {
             Effect::RunGates { .. }
             | Effect::SendPrompt { .. }
             | Effect::AskCheckpoint { .. }
+            | Effect::AskSide { .. }
             | Effect::TakeCheckpoint { .. }
             | Effect::JudgeWords { .. }
             | Effect::SaveWork { .. }

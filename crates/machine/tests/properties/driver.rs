@@ -21,6 +21,10 @@ impl World {
                 let event = AgentEvent::Answered { text: "<checkpoint>x</checkpoint>".to_owned() };
                 self.feed(Event::Agent { session, event })
             }
+            Job::Effect(Effect::AskSide { session, id, .. }) => {
+                let event = AgentEvent::SideAnswered { id, text: wild::BLOCK.to_owned() };
+                self.feed(Event::Agent { session, event })
+            }
             job @ (Job::Effect(_) | Job::Agent(..)) => self.carry_out(job, dice),
         }
     }
@@ -52,6 +56,10 @@ impl World {
                 self.feed(Event::PromptSent { session, chars: u64::from(dice.roll(5_000)) })
             }
             Effect::AskCheckpoint { session, .. } => self.asked(session, dice),
+            Effect::AskSide { session, id, .. } => {
+                self.jobs.extend(wild::side_answer(id, dice).map(|event| Job::Agent(session, event)));
+                Ok(())
+            }
             Effect::TakeCheckpoint { session, asked, by, .. } => {
                 let work = wild::work(
                     dice,
@@ -64,7 +72,7 @@ impl World {
                 let judged = wild::judged(dice);
                 let name = format!("t{}", dice.roll(3));
                 let tree = dice.maybe(50, name).filter(|_| tree);
-                self.feed(Event::WordsJudged { session, judged, tree })
+                self.feed(Event::WordsJudged { session, judged, tree, trouble: None })
             }
             Effect::SaveWork { .. } => self.feed(Event::WorkSaved { work: wild::work(dice, false) }),
             Effect::EndSession { session, .. } if self.alive == Some(session) => {
@@ -144,7 +152,7 @@ impl World {
             return self.feed(Event::Agent { session, event });
         }
         if dice.chance(done) {
-            let event = AgentEvent::TurnEnded(TurnEnd::Finished { text: "done".to_owned() });
+            let event = AgentEvent::TurnEnded(TurnEnd::Finished { text: "STATUS: done".to_owned() });
             return self.feed(Event::Agent { session, event });
         }
         let event = match dice.roll(100) {
@@ -155,7 +163,7 @@ impl World {
                 return self.feed(Event::BrakeAsked { session, request, tool, chars });
             }
             75..=82 => AgentEvent::TextSaid { chars: u64::from(dice.roll(4_000)) },
-            83..=88 => AgentEvent::ItemsSeen { open: dice.roll(3), closed: dice.roll(5) },
+            83..=88 => AgentEvent::ItemsSeen { open: dice.roll(3), closed: dice.roll(5), items: Vec::new() },
             89 => AgentEvent::Compacted,
             90 => return self.feed(Event::DoneClaimed { text: "d".to_owned() }),
             91 => return self.feed(Event::SessionExited { session, exit: Some(1), orphans: 1 }),

@@ -2,7 +2,7 @@
 
 use segue_machine::{Effect, Notice};
 
-pub(crate) const EFFECTS: [&str; 17] = [
+pub(crate) const EFFECTS: [&str; 18] = [
     "effect RunGates",
     "effect StartSession",
     "effect SendPrompt",
@@ -20,9 +20,10 @@ pub(crate) const EFFECTS: [&str; 17] = [
     "effect Announce",
     "effect Finish",
     "effect KeepCircuit",
+    "effect AskSide",
 ];
 
-pub(crate) const NOTICES: [&str; 8] = [
+pub(crate) const NOTICES: [&str; 9] = [
     "notice StageReached",
     "notice CheckpointRequested",
     "notice HandoffDecided",
@@ -31,6 +32,7 @@ pub(crate) const NOTICES: [&str; 8] = [
     "notice Warned",
     "notice WaitStarted",
     "notice WaitEnded",
+    "notice SessionContinued",
 ];
 
 /// The names that an effect stands for: its own, and those of what it carries.
@@ -53,12 +55,14 @@ pub(crate) fn of(effect: &Effect) -> Vec<String> {
         announce,
         finish,
         circuit,
+        side,
     ] = EFFECTS.map(str::to_owned);
     match effect {
         Effect::RunGates { .. } => vec![gates],
         Effect::StartSession { reason, .. } => vec![start, format!("session {reason:?}")],
         Effect::SendPrompt { .. } => vec![prompt],
         Effect::AskCheckpoint { .. } => vec![ask],
+        Effect::AskSide { .. } => vec![side],
         Effect::TellAgent { .. } => vec![tell],
         Effect::AnswerPermission { .. } => vec![permission],
         Effect::AnswerBrake { stop, .. } => vec![brake, format!("brake {stop}")],
@@ -82,13 +86,15 @@ pub(crate) fn of(effect: &Effect) -> Vec<String> {
 }
 
 fn of_notice(notice: &Notice) -> Vec<String> {
-    let [stage, requested, handoff, ended, limited, warned, waits, waited] = NOTICES.map(str::to_owned);
+    let [stage, requested, handoff, ended, limited, warned, waits, waited, continued] =
+        NOTICES.map(str::to_owned);
     match notice {
         Notice::StageReached { .. } => vec![stage],
         Notice::CheckpointRequested { .. } => vec![requested],
         Notice::HandoffDecided { kind, .. } => vec![handoff, format!("handoff {kind:?}")],
         Notice::SessionEnded { reason, .. } => vec![ended, format!("ended {reason:?}")],
         Notice::LimitReached { limit, .. } => vec![limited, format!("limit {limit:?}")],
+        Notice::SessionContinued { how, .. } => vec![continued, format!("continued {how:?}")],
         Notice::WaitStarted { failure, .. } => vec![waits, format!("wait {failure:?}")],
         Notice::WaitEnded { .. } => vec![waited],
         Notice::Warned { code, .. } => vec![warned, format!("warning {code}")],

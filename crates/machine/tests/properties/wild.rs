@@ -24,10 +24,8 @@ pub(crate) fn spec(dice: &mut Dice, started_at: u64) -> RunSpec {
     policy.replacing_off = dice.chance(5);
     policy.handoff_file |= dice.chance(10);
     let gate = |n: u32, dice: &mut Dice| GateSpec {
-        name: format!("g{n}"),
-        run: "x".to_owned(),
-        timeout_ms: 1_000,
         manual: dice.chance(8),
+        ..GateSpec::new(format!("g{n}"), "x", 1_000)
     };
     let verifiers = [agent(1, dice), agent(9, dice)];
     RunSpec {
@@ -35,6 +33,7 @@ pub(crate) fn spec(dice: &mut Dice, started_at: u64) -> RunSpec {
             text: dice.pick(&["do it", "- [ ] a\n- [ ] b\n- [ ] c"]).to_owned(),
             source: None,
             open_items: dice.roll(3),
+            ..Task::default()
         },
         agents: (0..=dice.roll(2)).map(|n| agent(n, dice)).collect(),
         policy,
@@ -50,6 +49,7 @@ pub(crate) fn spec(dice: &mut Dice, started_at: u64) -> RunSpec {
         },
         workdir: "/w".to_owned(),
         require_verified: dice.chance(20),
+        strict_claims: dice.chance(20),
         started_at,
         from: dice.maybe(10, checkpoint_ref("far")),
         role: None,
@@ -174,7 +174,9 @@ pub(crate) fn work(dice: &mut Dice, stubborn: bool) -> WorkState {
 pub(crate) fn gate(gate: String, when: GateWhen, passed: bool, dice: &mut Dice) -> GateResult {
     let exit = dice.maybe(90, i32::from(!passed));
     let output = dice.maybe(50, ".segue/gate".to_owned());
-    GateResult { gate, when, passed, exit, ms: 5, output, tail: "äöü \"{}\"\n".to_owned() }
+    GateResult {
+        gate, when, passed, exit, ms: 5, output, tail: "äöü \"{}\"\n".to_owned(), timed_out: false
+    }
 }
 
 pub(crate) fn checkpoint(session: u32, by: CheckpointBy, depth: Depth, work: WorkState, n: u64) -> Event {
@@ -190,6 +192,20 @@ pub(crate) fn checkpoint(session: u32, by: CheckpointBy, depth: Depth, work: Wor
         work,
         ms: 3,
         judged: vec![claim(Finding::Confirmed)],
+        source: None,
+    }
+}
+
+/// A checkpoint as it is asked for.
+pub(crate) const BLOCK: &str = "<checkpoint>\n## Goal\nx\n## Remaining Tasks\n- y\n</checkpoint>";
+
+/// What comes of a side question, if anything.
+pub(crate) fn side_answer(id: String, dice: &mut Dice) -> Option<AgentEvent> {
+    match dice.roll(10) {
+        0 => None,
+        1 => Some(AgentEvent::SideFailed { id, why: "no".to_owned() }),
+        2 => Some(AgentEvent::SideAnswered { id, text: "not now".to_owned() }),
+        _ => Some(AgentEvent::SideAnswered { id, text: BLOCK.to_owned() }),
     }
 }
 
@@ -217,6 +233,7 @@ pub(crate) fn ready(session: u32, dice: &mut Dice) -> AgentEvent {
             brake: dice.chance(50),
             tell: dice.chance(50),
             side: dice.chance(50),
+            resume: dice.chance(50),
         },
     }
 }
@@ -273,7 +290,7 @@ pub(crate) fn agent_event(dice: &mut Dice) -> AgentEvent {
         2 => AgentEvent::TextSaid { chars: u64::from(dice.roll(50_000)) },
         3 => AgentEvent::ToolStarted { tool, title },
         4 => AgentEvent::ToolEnded { tool, title, ok: false, chars: u64::from(dice.roll(300_000)) },
-        5 => AgentEvent::ItemsSeen { open: dice.roll(4), closed: dice.roll(4) },
+        5 => AgentEvent::ItemsSeen { open: dice.roll(4), closed: dice.roll(4), items: Vec::new() },
         6 => AgentEvent::Compacted,
         7 => AgentEvent::PermissionAsked { request: tool, kind: "web".to_owned(), title },
         8 => AgentEvent::Answered { text },
@@ -324,7 +341,7 @@ pub(crate) fn activity(dice: &mut Dice) -> Option<Activity> {
 pub(crate) fn event(dice: &mut Dice, sessions: u32) -> Event {
     let session = dice.roll(sessions + 2);
     let timers = [Timer::Ask, Timer::Idle, Timer::End, Timer::Wait, Timer::End, Timer::Deadline];
-    match dice.roll(20) {
+    match dice.roll(23) {
         0 => Event::SessionSpawned { session, pid: 7, pid_start: 8 },
         1 => Event::SessionNotStarted { session, why: "x".to_owned() },
         2 => Event::PromptSent { session, chars: u64::from(dice.roll(1_000)) },
@@ -335,6 +352,16 @@ pub(crate) fn event(dice: &mut Dice, sessions: u32) -> Event {
             Event::GateFinished(gate(format!("g{}", dice.roll(3)), when, passed, dice))
         }
         5 => checkpoint(session, CheckpointBy::Segue, Depth::Brief, work(dice, false), u64::from(session)),
+        19 => Event::CheckpointFailed {
+            checkpoint: "c".to_owned(),
+            session,
+            by: CheckpointBy::Agent,
+            depth: Depth::Full,
+            why: "x".to_owned(),
+            work: work(dice, false),
+        },
+        21 => Event::GatesBegan { when: GateWhen::After, tree: dice.maybe(50, "t1".to_owned()) },
+        20 => Event::PromptFailed { session, why: "x".to_owned() },
         6 => Event::WorkSaved { work: work(dice, false) },
         7 => Event::NoteLeft { text: "n".to_owned() },
         8 => Event::DoneClaimed { text: "d".to_owned() },
@@ -348,7 +375,12 @@ pub(crate) fn event(dice: &mut Dice, sessions: u32) -> Event {
             Event::BrakeAsked { session, request, tool, chars: u64::from(dice.roll(1_000_000)) }
         }
         15 => Event::TryAsked,
-        13 => Event::WordsJudged { session, judged: judged(dice), tree: dice.maybe(30, "t1".to_owned()) },
+        13 => Event::WordsJudged {
+            session,
+            judged: judged(dice),
+            tree: dice.maybe(30, "t1".to_owned()),
+            trouble: dice.maybe(10, "t".to_owned()),
+        },
         14 => Event::SecretsRedacted { count: dice.roll(3), kinds: vec!["jwt".to_owned()] },
         17 => Event::DaySpent(day(dice)),
         18 => priced(session, dice),

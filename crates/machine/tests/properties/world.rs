@@ -164,7 +164,7 @@ impl World {
             }
             let before = self.effects.iter().map(Vec::len).sum::<usize>();
             if let Some(session) = self.alive.filter(|_| self.ready) {
-                let event = AgentEvent::TurnEnded(TurnEnd::Finished { text: "done".to_owned() });
+                let event = AgentEvent::TurnEnded(TurnEnd::Finished { text: "STATUS: done".to_owned() });
                 self.feed(Event::Agent { session, event })?;
             }
             if self.effects.iter().map(Vec::len).sum::<usize>() == before {
@@ -205,7 +205,7 @@ impl World {
         let at = dice.maybe(15, wild::checkpoint_ref("older"));
         let circuits = wild::circuits(dice);
         let (orphans, same_session, now) = (dice.roll(2), dice.chance(30), dice.chance(20));
-        self.feed(Event::RunResumed { orphans, spec, same_session, at, now, circuits })?;
+        self.feed(Event::RunResumed { orphans, spec, same_session, at, now, circuits, answer: None })?;
         let effects = self.effects.last().map_or(0, Vec::len);
         prop_assert_eq!(
             effects > 0,

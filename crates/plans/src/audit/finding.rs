@@ -71,6 +71,10 @@ codes! {
     MissingNote = "missing-note" Warning,
     /// A tag has no end.
     UnclosedTag = "unclosed-tag" Warning,
+    /// Open items of a file are not part of the plan.
+    NotRead = "not-read" Warning,
+    /// A phase is called finished and has open items.
+    OpenInFinished = "open-in-finished" Warning,
     /// A phase is larger than a window.
     PhaseTooLarge = "phase-too-large" Error,
 }

@@ -13,6 +13,7 @@ pub(super) fn check(plan: &Plan, around: &Circumstances<'_>, found: &mut Finding
     duplicates(plan, found);
     dependencies(plan, found);
     notes(plan, around, found);
+    open_in_finished(plan, found);
     for phase in plan.phases.iter().filter(|phase| phase.tasks.is_empty() && !phase.status.is_over()) {
         let linked = plan.oddities.iter().any(|odd| odd.at == phase.at);
         if !linked {
@@ -42,8 +43,30 @@ fn oddities(plan: &Plan, found: &mut Findings<'_>) {
                 format!("<{}> has no end", odd.what),
                 format!("close it with </{}>, so that it is clear what belongs to it", odd.what),
             ),
+            OddityKind::NotRead => (
+                Code::NotRead,
+                odd.what.clone(),
+                "move them to where the plan has its work, or leave them out".to_owned(),
+            ),
         };
         found.add(code, odd.at, phase, message, fix);
+    }
+}
+
+// What a plan calls finished is not run again, so open items of it are said.
+fn open_in_finished(plan: &Plan, found: &mut Findings<'_>) {
+    for phase in plan.phases.iter().filter(|phase| phase.status.is_over() && !plan.format.has_own_tasks()) {
+        let open: Vec<&crate::items::Item> = phase.all_items().filter(|item| item.is_open()).collect();
+        let Some(first) = open.first() else { continue };
+        let lines: Vec<String> = open.iter().take(12).map(|item| item.at.line.to_string()).collect();
+        let message = format!(
+            "phase {} is finished and has {} open items: lines {}",
+            phase.id,
+            open.len(),
+            lines.join(", ")
+        );
+        let fix = "tick them, or change the status of the phase to run it".to_owned();
+        found.add(Code::OpenInFinished, first.at, Some(&phase.id), message, fix);
     }
 }
 

@@ -8,8 +8,10 @@ use crate::text::{Range, decode, plain, spans, tables};
 
 /// The gates of a section in which every item is one.
 pub(crate) fn strict(reading: &Reading<'_, '_>, range: Range) -> Vec<Gate> {
+    // A check box is work or a criterion, never a gate.
+    let nodes = trees(reading, range, |_| true);
     let mut found: Vec<Gate> =
-        trees(reading, range, |_| true).iter().map(|node| gate(reading, node)).collect();
+        nodes.iter().filter(|node| node.mark.is_none()).map(|node| gate(reading, node)).collect();
     found.extend(from_tables(reading, range));
     if found.is_empty() { from_blocks(reading, range) } else { found }
 }
@@ -18,7 +20,7 @@ pub(crate) fn strict(reading: &Reading<'_, '_>, range: Range) -> Vec<Gate> {
 pub(crate) fn lenient(reading: &Reading<'_, '_>, range: Range) -> Vec<Gate> {
     let nodes = trees(reading, range, |_| true);
     let mut found: Vec<Gate> = Vec::new();
-    for node in &nodes {
+    for node in nodes.iter().filter(|node| node.mark.is_none()) {
         let whole = node.whole();
         let all = spans(&whole);
         let Some(span) = all.first() else {

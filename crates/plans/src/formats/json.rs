@@ -3,7 +3,8 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::{NoPlan, source};
+use super::json_items::{self, Lines};
+use super::{Files, NoPlan, beads, source, tags};
 use crate::command::looks_like_one;
 use crate::expect::{check, criterion};
 use crate::model::{Complexity, Criterion, Format, Gate, Phase, Place, Plan, Status, Task};
@@ -13,13 +14,17 @@ use crate::text::Doc;
 const LISTS: [&str; 8] =
     ["tasks", "userStories", "user_stories", "stories", "phases", "items", "features", "points"];
 
+/// Names under which the parts of an entry lie.
+pub(super) const PARTS: [&str; 4] = ["subtasks", "sub_tasks", "tasks", "steps"];
+
 /// How deep it may lie.
 const DEEPEST: usize = 4;
 
 /// Reads it; `None` when it is no JSON at all.
-pub(crate) fn read(name: &str, text: &str) -> Result<Option<Plan>, NoPlan> {
+pub(crate) fn read(name: &str, text: &str, files: &dyn Files) -> Result<Option<Plan>, NoPlan> {
     let whole: Value = match serde_json::from_str(text) {
         Ok(whole) => whole,
+        Err(_) if beads::is_beads(text) => return beads::read(name, text).map(Some),
         // A text in Markdown may begin with a bracket as well.
         Err(_) if !is_meant(text) => return Ok(None),
         Err(error) => {
@@ -27,32 +32,60 @@ pub(crate) fn read(name: &str, text: &str) -> Result<Option<Plan>, NoPlan> {
             return Err(NoPlan::Broken { file: name.to_owned(), line, why: error.to_string() });
         }
     };
-    let Some(entries) = find(text, 0) else { return Err(NoPlan::NoStructure(name.to_owned())) };
-    let mut plan =
-        Plan { format: Format::Json, files: vec![source(name, &Doc::new(text))], ..Plan::default() };
+    let mut plan = Plan { files: vec![source(name, &Doc::new(text))], ..Plan::default() };
     plan.files.iter_mut().for_each(|file| (file.boxes, file.ticked) = (0, 0));
+    let tag = tags::choose(name, &whole, files, &mut plan);
+    let chosen = tag.as_deref().and_then(|tag| member(text, tag)).unwrap_or((0, text));
+    let Some(entries) = find(chosen.1, 0) else { return Err(NoPlan::NoStructure(name.to_owned())) };
+    plan.format = format(&whole, tag.is_some());
     let word = |keys: &[&str]| whole.as_object().and_then(|map| text_of(map, keys)).unwrap_or_default();
     plan.title = word(&["title", "project", "name", "feature"]);
     plan.about = word(&["description", "summary", "overview"]);
-    let mut before = 0;
-    let mut line = 1;
-    for (start, entry) in entries {
-        line += text.get(before..start).map_or(0, |part| part.matches('\n').count());
-        before = start.max(before);
-        let Ok(Value::Object(entry)) = serde_json::from_str::<Value>(entry) else { continue };
-        let at = Place { file: 0, line: u32::try_from(line).unwrap_or(u32::MAX) };
-        let phase = phase(&entry, at, plan.phases.len() + 1);
+    let (lines, words) = (Lines::new(text), json_items::words(text));
+    for (start, raw) in entries {
+        let Ok(Value::Object(entry)) = serde_json::from_str::<Value>(raw) else { continue };
+        let start = start + chosen.0;
+        let at = lines.at(start);
+        let mut phase = phase(&entry, at, plan.phases.len() + 1, plan.format);
         // An object that says nothing to do is data, not work.
         if !phase.title.is_empty() || phase.tasks.iter().any(|task| !task.action.is_empty()) {
+            json_items::give(&mut phase, raw, start, words, &lines);
             plan.phases.push(phase);
         }
     }
+    json_items::unique_keys(&mut plan);
     if let Some(gates) =
         whole.as_object().and_then(|map| map.get("gates").or_else(|| map.get("quality_gates")))
     {
         plan.gates = self::gates(gates, Place { file: 0, line: 1 });
     }
     if plan.phases.is_empty() { Err(NoPlan::NoStructure(name.to_owned())) } else { Ok(Some(plan)) }
+}
+
+// What the entries look like.
+fn format(whole: &Value, tagged: bool) -> Format {
+    let list = |name: &str| whole.get(name).and_then(Value::as_array);
+    let first = |list: Option<&Vec<Value>>, key: &str| {
+        list.and_then(|list| list.first()).is_some_and(|entry| entry.get(key).is_some())
+    };
+    let features = list("features").or_else(|| whole.as_array());
+    if list("userStories").is_some() || list("user_stories").is_some() {
+        Format::RalphPrd
+    } else if first(features, "passes") && (first(features, "steps") || first(features, "category")) {
+        Format::FeatureList
+    } else if tagged || first(list("tasks"), "testStrategy") {
+        Format::TaskMaster
+    } else {
+        Format::Json
+    }
+}
+
+// The value of a member of an object, and where it begins.
+fn member<'t>(text: &'t str, name: &str) -> Option<(usize, &'t str)> {
+    let map: std::collections::BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+    let raw = map.get(name)?.get();
+    let start = (raw.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    text.get(start..start + raw.len()).map(|raw| (start, raw))
 }
 
 fn is_meant(text: &str) -> bool {
@@ -85,7 +118,7 @@ fn find(text: &str, depth: usize) -> Option<Vec<(usize, &str)>> {
     })
 }
 
-fn phase(entry: &Map<String, Value>, at: Place, number: usize) -> Phase {
+pub(super) fn phase(entry: &Map<String, Value>, at: Place, number: usize, format: Format) -> Phase {
     let id = text_of(entry, &["task_id", "taskId", "id", "number", "key", "phase"])
         .unwrap_or_else(|| number.to_string());
     let mut phase = Phase::new(id.clone());
@@ -106,17 +139,36 @@ fn phase(entry: &Map<String, Value>, at: Place, number: usize) -> Phase {
     phase.autonomous = entry.get("autonomous").and_then(Value::as_bool) != Some(false);
     phase.parallel = entry.get("parallel").and_then(Value::as_bool);
     phase.gates = entry.get("gates").map(|gates| self::gates(gates, at)).unwrap_or_default();
-    let parts =
-        ["subtasks", "sub_tasks", "tasks", "steps"].iter().find_map(|key| entry.get(*key)?.as_array());
-    let whole = task(entry, at, &id);
+    // What a feature's steps say must hold when it passes.
+    let keys: &[&str] = if format == Format::FeatureList { &PARTS[..3] } else { &PARTS };
+    let parts = keys.iter().find_map(|key| entry.get(*key)?.as_array());
+    let mut whole = task(entry, at, &id);
+    if format == Format::FeatureList {
+        whole.criteria.extend(entries(entry, &["steps"]).into_iter().map(|value| held(value, at)));
+    }
     phase.tasks =
         parts.into_iter().flatten().enumerate().map(|(index, part)| sub_task(part, at, &id, index)).collect();
     if phase.tasks.is_empty() {
         phase.tasks.push(Task { title: phase.title.clone(), ..whole });
     } else {
         (phase.criteria, phase.verify) = (whole.criteria, whole.verify);
+        if !whole.action.is_empty() && whole.action != phase.about {
+            phase.about = format!("{}\n\n{}", phase.about, whole.action).trim().to_owned();
+        }
+        siblings(&id, &mut phase.tasks);
     }
     phase
+}
+
+// A sub-task calls the others by their last number.
+fn siblings(id: &str, tasks: &mut [Task]) {
+    let known: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
+    for need in tasks.iter_mut().flat_map(|task| &mut task.needs) {
+        let longer = format!("{id}.{need}");
+        if !known.contains(need) && known.contains(&longer) {
+            *need = longer;
+        }
+    }
 }
 
 fn sub_task(part: &Value, at: Place, id: &str, index: usize) -> Task {
@@ -129,6 +181,10 @@ fn sub_task(part: &Value, at: Place, id: &str, index: usize) -> Task {
                 .map(|own| if own.chars().all(|c| c.is_ascii_digit()) { format!("{id}.{own}") } else { own });
             let mut task = task(part, at, &own.unwrap_or(number));
             task.title = text_of(part, &["title", "name", "description", "text"]).unwrap_or_default();
+            let about = text_of(part, &["description"]).unwrap_or_default();
+            if !about.is_empty() && about != task.title && !task.action.contains(&about) {
+                task.action = format!("{about}\n{}", task.action).trim().to_owned();
+            }
             task
         }
         Value::String(text) => Task { at, id: number, title: text.clone(), ..Task::default() },
@@ -255,7 +311,7 @@ fn word(value: &Value) -> Option<String> {
 }
 
 // The first of these that is a text or a number.
-fn text_of(map: &Map<String, Value>, keys: &[&str]) -> Option<String> {
+pub(super) fn text_of(map: &Map<String, Value>, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| map.get(*key).and_then(word))
 }
 

@@ -86,23 +86,34 @@ pub(crate) fn read(reading: &Reading<'_, '_>, files: &dyn Files, plan: &mut Plan
         (phase.title, phase.status) = (row.title.clone(), row.status);
         (phase.at, phase.needs_at) = (reading.at(row.line), reading.at(row.line));
         phase.needs = row.needs.clone().unwrap_or_default();
-        if let Some(path) = &row.file {
-            linked_file(plan, files, &rows, &mut phase, path);
-        }
+        let read = row.file.as_ref().and_then(|path| linked_file(plan, files, &rows, &mut phase, path));
         plan.phases.push(phase);
+        if let Some((file, bytes)) = read
+            && let Ok(raw) = std::str::from_utf8(&bytes)
+            && let Ok(content) = text("", &bytes)
+        {
+            super::assign::boxes_of(plan, file, raw, &Doc::new(&content));
+        }
     }
 }
 
-fn linked_file(plan: &mut Plan, files: &dyn Files, rows: &[Row], phase: &mut Phase, path: &str) {
+// The number of the file and its bytes, when it was read.
+fn linked_file(
+    plan: &mut Plan,
+    files: &dyn Files,
+    rows: &[Row],
+    phase: &mut Phase,
+    path: &str,
+) -> Option<(u32, Vec<u8>)> {
     let from = plan.files.first().map(|file| file.name.clone()).unwrap_or_default();
     let name = beside(&from, path);
     let Some(bytes) = files.read(&name) else {
         plan.oddities.push(Oddity { kind: OddityKind::MissingFile, at: phase.at, what: name });
-        return;
+        return None;
     };
     let Ok(content) = text(&name, &bytes) else {
         plan.oddities.push(Oddity { kind: OddityKind::UnreadableFile, at: phase.at, what: name });
-        return;
+        return None;
     };
     let doc = Doc::new(&content);
     let file = u32::try_from(plan.files.len()).unwrap_or(u32::MAX);
@@ -120,4 +131,5 @@ fn linked_file(plan: &mut Plan, files: &dyn Files, rows: &[Row], phase: &mut Pha
         };
         phase.needs = linked.into_iter().map(id).collect();
     }
+    Some((file, bytes))
 }

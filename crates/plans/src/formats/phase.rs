@@ -52,7 +52,8 @@ pub(crate) fn read_alone(reading: &Reading<'_, '_>, plan: &mut Plan) {
 /// Fills a phase from a part of a text.
 pub(crate) fn fill(reading: &Reading<'_, '_>, range: Range, phase: &mut Phase, plan: &mut Plan) {
     phase_head::read(reading, range, phase);
-    let found = tasks::tasks(reading, range);
+    (phase.end, phase.text) = (reading.end_index(range.to), reading.doc.text(range));
+    let found = tasks::tasks(reading, range, !plan.format.has_own_tasks());
     plan.oddities.extend(found.oddities);
     phase.tasks = found.tasks;
     let covered = Covered::new(reading.doc, &found.covered);

@@ -30,7 +30,7 @@ pub(crate) enum Kind {
 /// How titles begin.
 const BEGINS: [(Kind, &[&str]); 7] = [
     (Kind::Wrapper, &["process wrapper"]),
-    (Kind::Gates, &["gates", "quality gate", "phase gate", "gate "]),
+    (Kind::Gates, &["gates", "quality gate", "phase gate", "gate check", "gate command", "gate criteria"]),
     (Kind::Validation, &["validation command", "verification command", "validation step"]),
     (
         Kind::Criteria,

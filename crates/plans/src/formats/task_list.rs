@@ -11,11 +11,11 @@ use super::tasks::{Found, is_box};
 use crate::command::looks_like_one;
 use crate::expect::{check, checks, criterion};
 use crate::ids;
-use crate::model::{Complexity, Criterion, Place, Status, Task};
-use crate::text::{Heading, Mark, Range, decode, is_path, paths, plain, spans};
+use crate::model::{Complexity, Criterion, Place, Task};
+use crate::text::{Heading, Range, decode, is_path, paths, plain, spans};
 
-/// Tasks as items with check boxes.
-pub(super) fn from_lists(reading: &Reading<'_, '_>, range: Range) -> Found {
+/// The check boxes of the section of tasks, or of all sections that can hold work.
+pub(super) fn from_section(reading: &Reading<'_, '_>, range: Range) -> Found {
     let doc = reading.doc;
     let kinds: Vec<(&Heading<'_>, Kind)> = doc.inside(range).map(|h| (h, kind(h.title))).collect();
     let with_boxes = |h: &Heading<'_>| doc.slice(h.body).iter().any(is_box);
@@ -28,26 +28,40 @@ pub(super) fn from_lists(reading: &Reading<'_, '_>, range: Range) -> Found {
             aside[heading.body.from..heading.body.to].fill(true);
         }
     }
+    from_lists(reading, within, &aside)
+}
+
+/// Every check box outside of these lines that is no criterion.
+pub(super) fn every_box(reading: &Reading<'_, '_>, range: Range, covered: &[Range]) -> Found {
+    let mut aside = vec![false; reading.doc.lines.len()];
+    let criteria = |h: &&Heading<'_>| matches!(kind(h.title), Kind::Criteria | Kind::Success | Kind::Wrapper);
+    let sections = reading.doc.inside(range).filter(criteria).map(|heading| heading.body);
+    for range in covered.iter().copied().chain(sections) {
+        aside[range.from..range.to].fill(true);
+    }
+    from_lists(reading, range, &aside)
+}
+
+fn from_lists(reading: &Reading<'_, '_>, within: Range, aside: &[bool]) -> Found {
+    let doc = reading.doc;
     let mut found = Found::default();
     let nodes = trees(reading, within, |index| !aside[index]);
-    let roots: Vec<&Node<'_>> = nodes.iter().filter(|node| node.mark.is_some()).collect();
+    let roots = boxed(&nodes);
     let mut above: Option<(usize, String)> = None;
-    for (index, node) in roots.iter().enumerate() {
+    for (index, (node, outer)) in roots.iter().enumerate() {
         above = doc.above(node.index, within).map(|heading| match above.take() {
             Some((index, title)) if index == heading.index => (index, title),
             _ => (heading.index, plain(heading.title)),
         });
-        let children: Vec<&Node<'_>> = node
-            .children
-            .iter()
-            .filter(|child| child.mark.is_some() && ids::numbered(&child.text).is_some())
-            .collect();
-        if !children.is_empty() {
+        let group =
+            outer.map(|outer| plain(&outer.text)).or_else(|| above.as_ref().map(|(_, title)| title.clone()));
+        let parts: Vec<&Node<'_>> = node.children.iter().filter(|child| child.mark.is_some()).collect();
+        if parts.iter().any(|child| ids::numbered(&child.text).is_some()) {
             let title = ids::numbered(&node.text).map(|(_, title)| title.into_owned());
             let title = title.unwrap_or_else(|| plain(&node.text));
-            found.tasks.extend(children.iter().map(|child| from_item(reading, child, Some(title.clone()))));
-        } else if !is_group(node, roots.get(index + 1).copied()) {
-            found.tasks.push(from_item(reading, node, above.as_ref().map(|(_, title)| title.clone())));
+            found.tasks.extend(parts.iter().map(|child| from_item(reading, child, Some(title.clone()))));
+        } else if !is_group(node, roots.get(index + 1).map(|(next, _)| *next)) {
+            found.tasks.push(from_item(reading, node, group));
         }
         found.covered.push(Range { from: node.index, to: node.end });
     }
@@ -55,9 +69,24 @@ pub(super) fn from_lists(reading: &Reading<'_, '_>, range: Range) -> Found {
     found
 }
 
-// "5. x" with nothing to it, and "5.1 y" right behind it.
+// The outermost items that have a check box, each with the item without one that it stands below.
+fn boxed<'n, 'a>(nodes: &'n [Node<'a>]) -> Vec<(&'n Node<'a>, Option<&'n Node<'a>>)> {
+    let mut found = Vec::new();
+    let mut stack: Vec<(&Node<'a>, Option<&Node<'a>>)> =
+        nodes.iter().rev().map(|node| (node, None)).collect();
+    while let Some((node, outer)) = stack.pop() {
+        if node.mark.is_some() {
+            found.push((node, outer));
+        } else {
+            stack.extend(node.children.iter().rev().map(|child| (child, Some(node))));
+        }
+    }
+    found
+}
+
+// "5. x" without boxes below it, and "5.1 y" right behind it.
 fn is_group(node: &Node<'_>, next: Option<&Node<'_>>) -> bool {
-    if !node.children.is_empty() {
+    if node.children.iter().any(|child| child.mark.is_some()) {
         return false;
     }
     let (Some((id, _)), Some((after, _))) =
@@ -76,24 +105,22 @@ fn dedup_plans(tasks: &mut Vec<Task>) {
     tasks.retain(|task| !is_plan(task) || seen.insert(task.id.clone()));
 }
 
-fn from_item(reading: &Reading<'_, '_>, node: &Node<'_>, group: Option<String>) -> Task {
+pub(super) fn from_item(reading: &Reading<'_, '_>, node: &Node<'_>, group: Option<String>) -> Task {
     let (id, title) = ids::numbered(&node.text).unwrap_or(("", Cow::Borrowed(&node.text)));
     let id = if id.is_empty() { node.number.unwrap_or_default() } else { id }.to_owned();
     let mut title = plain(&title);
+    let mut beside = false;
     // [P], [US1]: marks of the method, no words of the task.
     while let Some((label, rest)) = title.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         if label.len() > 6 || rest.starts_with('(') {
             break;
         }
+        beside |= label == "P";
         title = rest.trim_start().to_owned();
     }
-    let status = match node.mark {
-        Some(Mark::Done) => Status::Completed,
-        Some(Mark::Begun) => Status::InProgress,
-        Some(Mark::Stuck) => Status::Blocked,
-        Some(Mark::Open) | None => Status::Pending,
-    };
-    let mut task = Task { at: reading.at_index(node.index), id, title, group, status, ..Task::default() };
+    let status = node.mark.map(crate::items::status).unwrap_or_default();
+    let (at, end) = (reading.at_index(node.index), reading.end_index(node.end));
+    let mut task = Task { at, end, id, title, group, status, beside, ..Task::default() };
     task.files = spans(&node.text)
         .into_iter()
         .map(|s| s.code.trim().to_owned())

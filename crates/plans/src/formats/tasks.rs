@@ -1,8 +1,10 @@
 //! Where tasks are: elements, headings, or items of a list. Each is read the same way from the text that belongs to it.
 
+use std::collections::BTreeSet;
+
 use super::Reading;
 use super::sections::{Kind, kind};
-use super::task_list::from_lists;
+use super::task_list::{every_box, from_section};
 use super::task_text::build;
 use crate::ids;
 use crate::model::{Oddity, OddityKind, Status, Task};
@@ -16,17 +18,33 @@ pub(crate) struct Found {
     pub(crate) oddities: Vec<Oddity>,
 }
 
-/// The tasks in a range.
-pub(crate) fn tasks(reading: &Reading<'_, '_>, range: Range) -> Found {
+/// The tasks in a range. With `all`, every check box that is no part of one and no criterion is one as well.
+pub(crate) fn tasks(reading: &Reading<'_, '_>, range: Range, all: bool) -> Found {
     let mut found = from_elements(reading, range);
     if found.tasks.is_empty() {
         found = from_headings(reading, range);
     }
-    if found.tasks.is_empty() {
-        found = from_lists(reading, range);
+    if all {
+        let rest = every_box(reading, range, &found.covered);
+        found.tasks.extend(rest.tasks);
+        found.covered.extend(rest.covered);
+        found.tasks.sort_by_key(|task| task.at);
+    } else if found.tasks.is_empty() {
+        found = from_section(reading, range);
     }
     number_rest(&mut found.tasks);
+    if all {
+        without_doubles(&mut found.tasks);
+    }
     found
+}
+
+// A number that was given twice: the later task is called by the number and how often it came.
+fn without_doubles(tasks: &mut [Task]) {
+    let mut seen = std::collections::BTreeMap::new();
+    for task in tasks {
+        task.id = crate::items::unique(&mut seen, std::mem::take(&mut task.id));
+    }
 }
 
 /// Whether there are headings that are tasks.
@@ -59,9 +77,12 @@ pub(super) fn task_heading(title: &str) -> Option<(String, String)> {
 
 // What gives tasks without a number one: their place among the others.
 fn number_rest(tasks: &mut [Task]) {
+    let mut taken: BTreeSet<String> = tasks.iter().map(|task| ids::canonical(&task.id)).collect();
     for (index, task) in tasks.iter_mut().enumerate() {
         if task.id.is_empty() {
-            task.id = (index + 1).to_string();
+            let free = std::iter::once(index + 1).chain(1..).map(|n| n.to_string());
+            task.id = free.into_iter().find(|id| !taken.contains(id)).unwrap_or_default();
+            taken.insert(task.id.clone());
         }
     }
 }
@@ -81,7 +102,7 @@ fn from_elements(reading: &Reading<'_, '_>, range: Range) -> Found {
             offset: reading.at(element.line).line.saturating_sub(1),
         };
         let mut task = build(&inner, Some(&element.tag));
-        task.at = reading.at(element.line);
+        (task.at, task.end) = (reading.at(element.line), reading.end_index(element.range.to));
         task.wave = task.wave.or_else(|| wave_at(&waves, element.range.from));
         found.tasks.push(task);
         found.covered.push(element.range);
@@ -145,6 +166,7 @@ fn from_body(reading: &Reading<'_, '_>, heading: &Heading<'_>, id: String, title
     let inner = Reading { doc: &doc, file: reading.file, offset };
     let mut task = build(&inner, None);
     (task.id, task.title, task.at) = (id, title, reading.at_index(heading.index));
+    task.end = reading.end_index(heading.body.to);
     // What is left of the boxes says how far it is, unless the task says so itself.
     if task.status == Status::Pending && !task.steps.is_empty() && task.steps.iter().all(|step| step.done) {
         task.status = Status::Completed;

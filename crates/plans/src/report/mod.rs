@@ -19,6 +19,8 @@ pub const TEXT_CHARS: usize = 500;
 pub const ID_CHARS: usize = 80;
 /// The most entries of any list.
 pub const ENTRIES: usize = 100;
+/// The most tasks of a report: every item of a phase is told by its id.
+pub const TASKS: usize = 2_000;
 /// The most parts of a split.
 pub const PARTS: usize = 26;
 
@@ -148,7 +150,7 @@ pub struct Report {
     pub status: ReportStatus,
     /// Its tasks.
     #[serde(default)]
-    #[schemars(length(max = 100))]
+    #[schemars(length(max = 2_000))]
     pub tasks: Vec<TaskReport>,
     /// Its commits.
     #[serde(default)]
@@ -169,6 +171,10 @@ pub struct Report {
     /// How it should be split.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_details: Option<SplitDetails>,
+    /// What a person must know who is asked to look at it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 2_000))]
+    pub checkpoint_context: Option<String>,
 }
 
 /// What segue itself knows about a phase, where the agent tells nothing.
@@ -208,6 +214,7 @@ impl Report {
             summary: "The agent gave no report; this is what gates and git say.".to_owned(),
             failure,
             split_details: None,
+            checkpoint_context: None,
         }
     }
 

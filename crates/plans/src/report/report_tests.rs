@@ -82,8 +82,9 @@ fn a_full_window_is_failed_and_halt_whatever_else_is_said() {
 #[test]
 fn p7_every_field_of_a_report_is_bounded() {
     let long = "ä".repeat(2_500);
-    let tasks: Vec<_> =
-        (0..150).map(|n| json!({ "id": format!("{n}{}", "x".repeat(90)), "status": "done" })).collect();
+    let tasks: Vec<_> = (0..TASKS + 50)
+        .map(|n| json!({ "id": format!("{n}{}", "x".repeat(90)), "status": "done" }))
+        .collect();
     let issues: Vec<String> = (0..150).map(|n| format!("{n} {}", "y".repeat(510))).collect();
     let parts: Vec<_> =
         (0..30).map(|n| json!({ "id": n, "title": "z".repeat(600), "tasks": ["1"], "files": [] })).collect();
@@ -92,7 +93,7 @@ fn p7_every_field_of_a_report_is_bounded() {
     let read = read(&huge.to_string()).unwrap();
     is_strict(&read.report);
     let report = &read.report;
-    assert_eq!((report.tasks.len(), report.issues.len()), (ENTRIES, ENTRIES));
+    assert_eq!((report.tasks.len(), report.issues.len()), (TASKS, ENTRIES));
     assert_eq!(report.summary.chars().count(), SUMMARY_CHARS);
     assert_eq!(report.split_details.as_ref().unwrap().recommended_sub_phases.len(), PARTS);
     assert_eq!(read.mended.len(), 2);
@@ -133,4 +134,44 @@ fn more_than_three_issues_in_a_full_window_want_a_split() {
     assert!(report.wants_split(Some(61)) && !report.wants_split(Some(60)) && !report.wants_split(None));
     report.issues.pop();
     assert!(!report.wants_split(Some(90)));
+}
+
+#[test]
+fn p2_a_phase_runner_that_gives_up_in_its_own_form_is_understood() {
+    let told = report(
+        r#"{"phase":"16","status":"failed","tasks_completed":"2/4","tasks_failed":"0/4","commit_shas":["a1","b2"],
+            "issues":["context_exhaustion: partial progress saved to HANDOFF.md"],"recommendation":"halt","summary":"Half of it."}"#,
+    );
+    assert_eq!(told.failure, Some(FailureCategory::ContextExhaustion));
+    assert_eq!(told.commits, ["a1", "b2"]);
+    assert!(told.tasks.is_empty(), "how many is not which");
+    assert_eq!(told.summary, "Half of it.\nThe agent counts 2 of 4 tasks as done.");
+    let other = report(r#"{"status":"failed","issues":["the context is hard to see"],"summary":"x"}"#);
+    assert_eq!(other.failure, None, "words are no category");
+}
+
+#[test]
+fn p1_sub_phases_are_named_as_their_tools_name_them() {
+    let told = report(
+        r#"{"status":"split_request","tasks_completed":"0/0","recommendation":"proceed","summary":"large","split_details":
+            {"reason":"much","total_sub_phases":2,"recommended_sub_phases":[
+            {"sub_phase_id":"20a","name":"Model","scope":"the tables","issues":["1.1","Sum it"],"estimated_complexity":"simple"},
+            {"sub_phase_id":"20b","name":"View","issues":[{"id":"1.3"}]}]}}"#,
+    );
+    let parts = told.split_details.unwrap().recommended_sub_phases;
+    let seen: Vec<(&str, &str, Vec<&str>)> = parts
+        .iter()
+        .map(|part| (part.id.as_str(), part.title.as_str(), part.tasks.iter().map(String::as_str).collect()))
+        .collect();
+    assert_eq!(seen, [("20a", "Model: the tables", vec!["1.1", "Sum it"]), ("20b", "View", vec!["1.3"])]);
+}
+
+#[test]
+fn what_a_person_must_know_is_kept_as_text() {
+    let told = report(
+        r#"{"status":"needs_human_verification","recommendation":"halt","summary":"look","checkpoint_context":
+            {"checkpoint_task_id":"16-04","how_to_verify":["open the page","press the button"]}}"#,
+    );
+    let context = told.checkpoint_context.unwrap();
+    assert_eq!(context, "checkpoint task id: 16-04\nhow to verify: open the page, press the button");
 }

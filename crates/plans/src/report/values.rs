@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::read::{NoReport, Read};
 use super::{
     ENTRIES, FailureCategory, ID_CHARS, PARTS, Recommendation, Report, ReportStatus, SUMMARY_CHARS,
-    SplitDetails, SubPhaseReport, TEXT_CHARS, TaskOutcome, TaskReport,
+    SplitDetails, SubPhaseReport, TASKS, TEXT_CHARS, TaskOutcome, TaskReport,
 };
 use crate::estimate::letters;
 
@@ -28,7 +28,7 @@ pub(super) fn report(value: &Value) -> Result<Read, NoReport> {
         let known = "completed, failed, needs_human_verification or split_request";
         NoReport::Incomplete(format!("status is {word:?}, and must be {known}"))
     })?;
-    let failure = failure(map);
+    let failure = failure(map).or_else(|| failure_in_issues(map));
     let mut recommendation = recommendation(map, status, &mut notes);
     if failure == Some(FailureCategory::ContextExhaustion) && status != ReportStatus::SplitRequest {
         // A full window is never anything but a failure to stop at.
@@ -42,9 +42,12 @@ pub(super) fn report(value: &Value) -> Result<Read, NoReport> {
         let why = "split_request needs split_details with a reason and recommended_sub_phases [{id, title, tasks, files}]";
         return Err(NoReport::Incomplete(why.to_owned()));
     }
-    let summary = word_of(map, &["summary", "message", "description"]).unwrap_or_default();
+    let mut summary = word_of(map, &["summary", "message", "description"]).unwrap_or_default();
     if summary.is_empty() {
         notes.add("there is no summary");
+    }
+    if let Some((done, of)) = counted(map) {
+        summary = format!("{summary}\nThe agent counts {done} of {of} tasks as done.").trim().to_owned();
     }
     let report = Report {
         status,
@@ -67,6 +70,7 @@ pub(super) fn report(value: &Value) -> Result<Read, NoReport> {
         summary: notes.cut(&summary, SUMMARY_CHARS),
         failure: failure.filter(|_| status == ReportStatus::Failed),
         split_details,
+        checkpoint_context: context(map).map(|text| notes.cut(&text, SUMMARY_CHARS)),
     };
     Ok(Read { report, mended: notes.0 })
 }
@@ -123,6 +127,7 @@ fn status(word: &str) -> Option<ReportStatus> {
         | "needs_human"
         | "human_verification"
         | "needs_person"
+        | "needs_input"
         | "needs_review" => ReportStatus::NeedsHumanVerification,
         "split_request" | "split" | "split_requested" | "too_large" => ReportStatus::SplitRequest,
         _ => return None,
@@ -174,6 +179,17 @@ fn failure(map: &Object) -> Option<FailureCategory> {
     })
 }
 
+// "context_exhaustion: the rest is in HANDOFF.md": an issue that begins with a category names it.
+fn failure_in_issues(map: &Object) -> Option<FailureCategory> {
+    let issues = ["issues", "errors", "problems"].iter().find_map(|key| map.get(*key)?.as_array())?;
+    let head = |value: &Value| {
+        let text = plain(value).or_else(|| word_of(value.as_object()?, &["category", "description"]))?;
+        let head = text.split(':').next()?.trim().to_lowercase().replace([' ', '-'], "_");
+        serde_json::from_value::<FailureCategory>(Value::String(head)).ok()
+    };
+    issues.iter().find_map(head)
+}
+
 fn outcome(word: &str) -> TaskOutcome {
     match word {
         "completed" | "complete" | "done" | "passed" | "success" | "verified" => TaskOutcome::Completed,
@@ -181,6 +197,26 @@ fn outcome(word: &str) -> TaskOutcome {
         "skipped" | "skip" | "cancelled" => TaskOutcome::Skipped,
         _ => TaskOutcome::Remaining,
     }
+}
+
+// `"tasks_completed": "2/4"` says how many, and not which.
+fn counted(map: &Object) -> Option<(u32, u32)> {
+    let (done, of) = map.get("tasks_completed")?.as_str()?.split_once('/')?;
+    let (done, of) = (done.trim().parse().ok()?, of.trim().parse().ok()?);
+    (of > 0 && done <= of).then_some((done, of))
+}
+
+// What a person must know who is asked to look, as text or as fields.
+fn context(map: &Object) -> Option<String> {
+    let value = ["checkpoint_context", "human_verify_justification"].iter().find_map(|key| map.get(*key))?;
+    let field = |(key, value): (&String, &Value)| {
+        let list = || Some(value.as_array()?.iter().filter_map(plain).collect::<Vec<_>>().join(", "));
+        let text = plain(value).or_else(list).filter(|text| !text.is_empty())?;
+        Some(format!("{}: {text}", key.replace('_', " ")))
+    };
+    let fields = || Some(value.as_object()?.iter().filter_map(field).collect::<Vec<_>>().join("\n"));
+    let text = plain(value).or_else(fields)?;
+    (!text.is_empty()).then_some(text)
 }
 
 // Tasks as a list, or as one list for each outcome.
@@ -197,14 +233,14 @@ fn tasks(map: &Object, notes: &mut Notes) -> Vec<TaskReport> {
         let Some(list) = map.get(key).and_then(Value::as_array) else { continue };
         found.extend(list.iter().filter_map(|value| task(value, given, notes)));
     }
-    notes.bounded(&found, ENTRIES).to_vec()
+    notes.bounded(&found, TASKS).to_vec()
 }
 
 fn task(value: &Value, given: Option<TaskOutcome>, notes: &mut Notes) -> Option<TaskReport> {
     let (id, status, note) = if let Some(map) = value.as_object() {
         let said = word(map, &["status", "outcome", "result"]).map(|word| outcome(&word));
         let note = word_of(map, &["note", "notes", "summary", "reason"]);
-        (word_of(map, &["id", "task_id", "task", "name"])?, said, note)
+        (word_of(map, &["id", "task_id", "task", "name", "title"])?, said, note)
     } else {
         (plain(value)?, None, None)
     };
@@ -248,12 +284,24 @@ fn sub_phase(part: &Value, index: usize, notes: &mut Notes) -> Option<SubPhaseRe
             files: Vec::new(),
         });
     };
-    let id = word_of(map, &["id", "phase", "name"]).unwrap_or_else(|| letters(index));
-    let title = word_of(map, &["title", "scope", "description", "name"]).unwrap_or_default();
+    let id = word_of(map, &["id", "sub_phase_id", "phase", "name"]).unwrap_or_else(|| letters(index));
+    let name = word_of(map, &["title", "name"]).unwrap_or_default();
+    let scope = word_of(map, &["scope", "goal", "description"]).unwrap_or_default();
+    let title = match (name.is_empty(), scope.is_empty()) {
+        (false, false) if name != scope => format!("{name}: {scope}"),
+        (false, _) => name,
+        (true, _) => scope,
+    };
     Some(SubPhaseReport {
         id: notes.cut(&id, ID_CHARS),
         title: notes.cut(&title, TEXT_CHARS),
-        tasks: texts(map, &["tasks", "task_ids"], &["id", "task_id", "title"], TEXT_CHARS, notes),
+        tasks: texts(
+            map,
+            &["tasks", "task_ids", "items", "issues"],
+            &["id", "task_id", "title", "name", "description"],
+            TEXT_CHARS,
+            notes,
+        ),
         files: texts(map, &["files", "files_modified"], &["path", "file"], TEXT_CHARS, notes),
     })
 }

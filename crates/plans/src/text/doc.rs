@@ -71,6 +71,11 @@ impl<'a> Doc<'a> {
         Self::from_lines(text.lines().enumerate().map(line).collect())
     }
 
+    /// Lines that were cut already.
+    pub(crate) fn of_lines(parts: impl Iterator<Item = &'a str>) -> Self {
+        Self::from_lines(parts.enumerate().map(line).collect())
+    }
+
     /// Lines of another text as a text of their own. An empty line at its end is only the end of the one before.
     pub(crate) fn of(parts: impl Iterator<Item = &'a str>) -> Self {
         let mut lines: Vec<Line<'a>> = parts.enumerate().map(line).collect();
@@ -153,8 +158,8 @@ pub(super) fn lead(raw: &str) -> usize {
     raw.len() - raw.trim_start().len()
 }
 
-// A run of three or more back-ticks or tildes: which, how many, and what follows.
-fn fence(text: &str) -> Option<(char, usize, &str)> {
+/// A run of three or more back-ticks or tildes: which, how many, and what follows.
+pub(crate) fn fence(text: &str) -> Option<(char, usize, &str)> {
     let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let count = text.chars().take_while(|c| *c == mark).count();
     let rest = text.get(count..)?.trim();

@@ -12,7 +12,7 @@ mod table;
 mod tags;
 
 pub(crate) use beginning::{after_any, after_each, after_ignoring_case};
-pub(crate) use doc::{Doc, Heading, Line, Range};
+pub(crate) use doc::{Doc, Heading, Line, Range, fence};
 pub(crate) use front::{Front, Value};
 pub(crate) use inline::{Span, decode, field, link, plain, spans};
 pub(crate) use item::{Item, Mark, item};

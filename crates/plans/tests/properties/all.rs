@@ -144,8 +144,8 @@ fn words() -> impl Strategy<Value = Vec<String>> {
 }
 
 fn status() -> impl Strategy<Value = Status> {
-    use Status::{Blocked, Completed, Failed, InProgress, NeedsPerson, Pending, Skipped};
-    select(vec![Pending, InProgress, Completed, Failed, Blocked, Skipped, NeedsPerson])
+    use Status::{Blocked, Completed, Failed, InProgress, NeedsInput, Pending, Skipped};
+    select(vec![Pending, InProgress, Completed, Failed, Blocked, Skipped, NeedsInput])
 }
 
 fn tasks() -> impl Strategy<Value = Task> {

@@ -61,9 +61,9 @@ fn boxes_with_named_parts_are_read() {
 #[test]
 fn a_story_has_its_criteria_and_groups() {
     let plan = read(include_str!("../plans/story.md"));
-    assert_eq!(told(&plan), (Format::Checklist, 1, 3, 0, 2));
+    assert_eq!(told(&plan), (Format::Bmad, 1, 4, 0, 2));
     let phase = only(&plan);
-    assert_eq!(tasks(phase), ["1", "2.1", "2.2"]);
+    assert_eq!(tasks(phase), ["1", "2.1", "2.2", "4"]);
     assert_eq!(phase.tasks[0].steps.len(), 2);
     assert_eq!(phase.criteria[1].text, "It runs: Given a step Then it is taken");
 }

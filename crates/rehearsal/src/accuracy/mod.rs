@@ -100,8 +100,15 @@ impl Watch {
         let mut watch = Self { run: Run::default(), seq: 0, at: 0, first: 0 };
         watch.take(Event::RunStarted { spec: Box::new(spec()) });
         watch.take(Event::SessionSpawned { session: 1, pid: 1, pid_start: 1 });
-        let can =
-            Capabilities { ask: true, follow_up: true, usage: true, brake: false, tell: false, side: false };
+        let can = Capabilities {
+            ask: true,
+            follow_up: true,
+            usage: true,
+            brake: false,
+            tell: false,
+            side: false,
+            resume: false,
+        };
         let (conversation, window) = ("c".to_owned(), Some(10_000_000));
         watch.agent(AgentEvent::Ready { conversation, model: None, window, ceiling: None, can });
         watch.take(Event::PromptSent { session: 1, chars: 0 });

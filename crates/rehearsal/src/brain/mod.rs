@@ -87,7 +87,7 @@ impl Belief {
             Action::Finished if self.reports => {
                 format!("All {all} steps are done. LOOP_COMPLETE\n\n```json\n{}\n```", self.report())
             }
-            Action::Finished => format!("All {all} steps are done. LOOP_COMPLETE"),
+            Action::Finished => format!("All {all} steps are done. LOOP_COMPLETE\n\nSTATUS: done"),
         }
     }
 

@@ -72,6 +72,8 @@ pub enum Thread {
     Main,
     /// A sub-agent's, or a request that the CLI makes for itself.
     Side,
+    /// A question beside the one with the user, answered from it: a side question, or a fork of the conversation.
+    Fork,
 }
 
 /// What a request asks for.

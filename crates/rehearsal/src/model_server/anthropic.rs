@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Input};
-use super::conversation::{Conversation, Takes, Tool, text_of};
+use super::conversation::{Conversation, Link, Takes, Tool, text_of};
 use super::http::Request;
 use super::reply::{Ids, Usage};
 
@@ -56,9 +56,15 @@ fn add_block(found: &mut Conversation, own: bool, block: &Value) {
     match text("type") {
         "text" if own => found.agent(text("text")),
         "text" => found.user(text("text")),
-        "thinking" => found.pieces.push(text("thinking").to_owned()),
-        "tool_use" => found.call(text("name"), &block["input"].to_string()),
-        "tool_result" => found.result(&text_of(&block["content"])),
+        "thinking" => found.text(text("thinking")),
+        "tool_use" => {
+            found.links.push(Link::Call(text("id").to_owned()));
+            found.call(text("name"), &block["input"].to_string());
+        }
+        "tool_result" => {
+            found.links.push(Link::Result(text("tool_use_id").to_owned()));
+            found.result_of(&block["content"]);
+        }
         _ => found.other(block),
     }
 }

@@ -1,40 +1,38 @@
-//! Prompt caching, simulated: what a request shares with an earlier one from its beginning on was cached.
+//! Prompt caching, simulated: what a request shares with an earlier one from its beginning on was cached, where both name
+//! the same key.
 
 use std::collections::VecDeque;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::conversation::{Conversation, chars};
+use super::conversation::Conversation;
+use super::count::{Meter, fingerprint};
 
 /// How many requests are remembered.
 const DEPTH: usize = 64;
 
-/// The prompts that were seen.
+/// The prompts that were seen, each with its key.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
-    seen: VecDeque<Vec<u64>>,
+    seen: VecDeque<(Option<String>, Vec<u64>)>,
 }
 
 impl Cache {
     /// Tokens of this prompt that were seen before; it is remembered.
-    pub(super) fn read(&mut self, conversation: &Conversation) -> u64 {
+    pub(super) fn read(&mut self, conversation: &Conversation, meter: &mut Meter) -> u64 {
         if !conversation.caches {
             return 0;
         }
-        let prompt: Vec<u64> = conversation.pieces.iter().map(|piece| fingerprint(piece)).collect();
-        let shared = |earlier: &Vec<u64>| prompt.iter().zip(earlier).take_while(|(a, b)| a == b).count();
+        let prompt: Vec<u64> = conversation.pieces.iter().map(|piece| fingerprint(&piece.text)).collect();
+        let shared = |(key, earlier): &(Option<String>, Vec<u64>)| {
+            let same = *key == conversation.cache_key;
+            if same { prompt.iter().zip(earlier).take_while(|(a, b)| a == b).count() } else { 0 }
+        };
         let longest = self.seen.iter().map(shared).max().unwrap_or(0);
-        self.seen.push_back(prompt);
+        self.seen.push_back((conversation.cache_key.clone(), prompt));
         if self.seen.len() > DEPTH {
             self.seen.pop_front();
         }
-        conversation.pieces.iter().take(longest).map(|piece| chars(piece)).sum::<u64>() / 4
+        meter.prompt(&conversation.pieces[..longest])
     }
-}
-
-fn fingerprint(piece: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    piece.hash(&mut hasher);
-    hasher.finish()
 }
 
 #[cfg(test)]
@@ -45,14 +43,19 @@ mod tests {
     fn only_the_beginning_that_was_seen_is_cached() {
         let mut cache = Cache::default();
         let of = |texts: &[&str]| {
-            let pieces = texts.iter().map(|text| (*text).to_owned()).collect();
-            Conversation { caches: true, pieces, ..Conversation::default() }
+            let mut talk = Conversation { caches: true, ..Conversation::default() };
+            texts.iter().for_each(|text| talk.text(text));
+            talk
         };
-        assert_eq!(cache.read(&of(&["tools...", "task"])), 0);
-        assert_eq!(cache.read(&of(&["other"])), 0);
-        assert_eq!(cache.read(&of(&["tools...", "task", "more"])), 3);
-        assert_eq!(cache.read(&of(&["tools...", "new task", "more"])), 2);
-        assert_eq!(cache.read(&of(&["changed", "task", "more"])), 0);
-        assert_eq!(cache.read(&Conversation { caches: false, ..of(&["tools...", "task"]) }), 0);
+        let mut meter = Meter::default();
+        let mut read = |talk: &Conversation| cache.read(talk, &mut meter);
+        assert_eq!(read(&of(&["tools...", "task"])), 0);
+        assert_eq!(read(&of(&["other"])), 0);
+        assert_eq!(read(&of(&["tools...", "task", "more"])), 3);
+        assert_eq!(read(&of(&["tools...", "new task", "more"])), 2);
+        assert_eq!(read(&of(&["changed", "task", "more"])), 0);
+        assert_eq!(read(&Conversation { caches: false, ..of(&["tools...", "task"]) }), 0);
+        let keyed = |key: &str| Conversation { cache_key: Some(key.to_owned()), ..of(&["tools...", "task"]) };
+        assert_eq!((read(&keyed("a")), read(&keyed("b")), read(&keyed("a"))), (0, 0, 3));
     }
 }

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Input};
-use super::conversation::{Conversation, Takes, Tool, text_of};
+use super::conversation::{Conversation, Link, Takes, Tool};
 use super::http::Request;
 use super::reply::{Ids, Usage, parts};
 
@@ -22,6 +22,7 @@ pub(super) fn conversation(request: &Request, body: &Value) -> Conversation {
         max_tokens: body["max_completion_tokens"].as_u64().or(body["max_tokens"].as_u64()),
         schema: body.pointer("/response_format/json_schema/schema").cloned(),
         caches: true,
+        cache_key: body["prompt_cache_key"].as_str().map(str::to_owned),
         ..Conversation::default()
     };
     if let Some(tools) = body["tools"].as_array().filter(|tools| !tools.is_empty()) {
@@ -37,10 +38,12 @@ pub(super) fn conversation(request: &Request, body: &Value) -> Conversation {
 fn add_message(found: &mut Conversation, message: &Value) {
     let role = message["role"].as_str().unwrap_or_default();
     if role == "tool" {
-        return found.result(&text_of(&message["content"]));
+        let id = message["tool_call_id"].as_str().unwrap_or_default();
+        found.links.push(Link::Result(id.to_owned()));
+        return found.result_of(&message["content"]);
     }
     if let Some(text) = message["reasoning_content"].as_str() {
-        found.pieces.push(text.to_owned());
+        found.text(text);
     }
     if let Some(text) = message["content"].as_str() {
         add_text(found, role, text);
@@ -53,6 +56,7 @@ fn add_message(found: &mut Conversation, message: &Value) {
     }
     for call in list(&message["tool_calls"]) {
         let text = |name: &str| call["function"][name].as_str().unwrap_or_default();
+        found.links.push(Link::Call(call["id"].as_str().unwrap_or_default().to_owned()));
         found.call(text("name"), text("arguments"));
     }
 }

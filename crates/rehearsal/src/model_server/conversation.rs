@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::count::fingerprint;
+
 /// One model request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Conversation {
@@ -19,14 +21,38 @@ pub struct Conversation {
     pub max_tokens: Option<u64>,
     /// The answer must be JSON of this shape.
     pub schema: Option<Value>,
+    /// Whether it is a question beside the conversation and not part of it.
+    pub forked: bool,
     /// Whether the client asks for its prompt to be cached.
     pub caches: bool,
     /// The tools on offer.
     pub tools: Vec<Tool>,
     /// The conversation, oldest first.
     pub turns: Vec<Turn>,
-    /// Every text that the model would see, in the order in which it is cached.
-    pub pieces: Vec<String>,
+    /// Everything that the model would see, in the order in which it is cached.
+    pub pieces: Vec<Piece>,
+    /// The tool calls and their results, by id, in order.
+    pub links: Vec<Link>,
+    /// What the client wants its prompt to be cached under, where the API knows that.
+    pub cache_key: Option<String>,
+}
+
+/// Something that the model would see.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Piece {
+    /// The text; of a picture what tells it from others.
+    pub text: String,
+    /// What it costs, where that is not a matter of its text.
+    pub worth: Option<u64>,
+}
+
+/// A tool call or the result of one, by the call's id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Link {
+    /// A call.
+    Call(String),
+    /// A result.
+    Result(String),
 }
 
 /// A tool on offer.
@@ -73,9 +99,20 @@ pub enum Turn {
 }
 
 impl Conversation {
-    /// The truth: tokens of all pieces together, 4 characters each, rounded up once.
-    pub fn tokens(&self) -> u64 {
-        tokens(self.pieces.iter().map(|piece| chars(piece)).sum())
+    /// Why an API would refuse the calls and results: a call without a result, a result without a call, an id used twice.
+    pub fn broken_pair(&self) -> Option<&str> {
+        let (mut called, mut answered) = (BTreeSet::new(), BTreeSet::new());
+        for link in &self.links {
+            let fits = match link {
+                Link::Call(id) => called.insert(id.as_str()),
+                Link::Result(id) => called.contains(id.as_str()) && answered.insert(id.as_str()),
+            };
+            if !fits {
+                let (Link::Call(id) | Link::Result(id)) = link;
+                return Some(id);
+            }
+        }
+        called.difference(&answered).next().copied()
     }
 
     /// The tool of this name.
@@ -90,7 +127,7 @@ impl Conversation {
 
     /// Adds a user's text; what stands between reminder tags is not the user's.
     pub(super) fn user(&mut self, text: &str) {
-        self.pieces.push(text.to_owned());
+        self.text(text);
         let (plain, reminders) = split_reminders(text);
         let context =
             ["<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<session_context>"];
@@ -104,25 +141,25 @@ impl Conversation {
 
     /// Adds instructions.
     pub(super) fn system(&mut self, text: &str) {
-        self.pieces.push(text.to_owned());
+        self.text(text);
         self.turns.push(Turn::System(text.to_owned()));
     }
 
     /// Adds the model's words.
     pub(super) fn agent(&mut self, text: &str) {
-        self.pieces.push(text.to_owned());
+        self.text(text);
         self.turns.push(Turn::Agent(text.to_owned()));
     }
 
     /// Adds a tool call.
     pub(super) fn call(&mut self, name: &str, input: &str) {
-        self.pieces.push(format!("{name}{input}"));
+        self.text(&format!("{name}{input}"));
         self.turns.push(Turn::Call(name.to_owned(), input.to_owned()));
     }
 
     /// Adds a tool result; a CLI may slip a reminder or a new message of the user into it.
     pub(super) fn result(&mut self, text: &str) {
-        self.pieces.push(text.to_owned());
+        self.text(text);
         let (plain, reminders) = split_reminders(text);
         self.turns.push(Turn::Result(unlabelled(&plain)));
         self.turns.extend(reminders.into_iter().map(Turn::System));
@@ -130,8 +167,64 @@ impl Conversation {
 
     /// Adds something that is only counted, as JSON.
     pub(super) fn other(&mut self, value: &Value) {
-        self.pieces.push(value.to_string());
+        match picture(value) {
+            Some(piece) => self.pieces.push(piece),
+            None => self.text(&value.to_string()),
+        }
     }
+
+    /// Adds text that is only counted.
+    pub(super) fn text(&mut self, text: &str) {
+        self.pieces.push(Piece { text: text.to_owned(), worth: None });
+    }
+
+    /// Adds what a tool gave back as blocks: its pictures are counted by their size.
+    pub(super) fn result_of(&mut self, content: &Value) {
+        let blocks = content.as_array().map(Vec::as_slice).unwrap_or_default();
+        let (pictures, rest): (Vec<&Value>, Vec<&Value>) =
+            blocks.iter().partition(|block| picture(block).is_some());
+        if pictures.is_empty() {
+            return self.result(&text_of(content));
+        }
+        self.result(&text_of(&rest.into_iter().cloned().collect()));
+        pictures.into_iter().for_each(|block| self.other(block));
+    }
+}
+
+// A picture in any API's form: base64 data, which begins with the picture's own head.
+fn picture(block: &Value) -> Option<Piece> {
+    let url = block["image_url"].as_str().or(block["image_url"]["url"].as_str());
+    let in_url = url.and_then(|url| url.split_once(";base64,")).map(|(_, data)| data);
+    let source = ["/source/data", "/inlineData/data"].iter().find_map(|path| block.pointer(path)?.as_str());
+    let data = source.or(in_url)?;
+    Some(Piece { text: format!("picture {:x}", fingerprint(data)), worth: Some(picture_tokens(data)) })
+}
+
+// Width times height over 750, as one provider has it; 1,600 at most, and where the head is not that of a PNG.
+fn picture_tokens(base64: &str) -> u64 {
+    const MOST: u64 = 1_600;
+    let digit = |c: u8| match c {
+        b'A'..=b'Z' => Some(u64::from(c - b'A')),
+        b'a'..=b'z' => Some(u64::from(c - b'a') + 26),
+        b'0'..=b'9' => Some(u64::from(c - b'0') + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    };
+    let digits: Option<Vec<u64>> = base64.bytes().take(32).map(digit).collect();
+    let Some(digits) = digits.filter(|digits| digits.len() == 32) else { return MOST };
+    let bytes: Vec<u64> = digits
+        .chunks(4)
+        .flat_map(|four| {
+            let all = four.iter().fold(0, |all, digit| all << 6 | digit);
+            [all >> 16 & 255, all >> 8 & 255, all & 255]
+        })
+        .collect();
+    if bytes[1..4] != [80, 78, 71] {
+        return MOST;
+    }
+    let number = |at: usize| bytes[at..at + 4].iter().fold(0, |all, byte| all << 8 | byte);
+    (number(16) * number(20) / 750).clamp(1, MOST)
 }
 
 /// Characters of a text.
@@ -194,7 +287,8 @@ mod tests {
             Turn::System("cut off".to_owned()),
         ];
         assert_eq!(conversation.turns, turns);
-        assert_eq!(conversation.tokens(), (5 + 17 + 13 + 18 + 3 + 17 + 7_u64).div_ceil(4));
+        let all: u64 = conversation.pieces.iter().map(|piece| chars(&piece.text)).sum();
+        assert_eq!(all, 5 + 17 + 13 + 18 + 3 + 17 + 7);
     }
 
     #[test]
@@ -209,7 +303,7 @@ mod tests {
             Turn::System("<session_context>\nToday is a day.\n</session_context>".to_owned()),
         ];
         assert_eq!(conversation.turns, turns);
-        assert_eq!(conversation.pieces[0], text);
+        assert_eq!(conversation.pieces[0].text, text);
     }
 
     #[test]
@@ -217,5 +311,34 @@ mod tests {
         assert_eq!(text_of(&serde_json::json!("a")), "a");
         assert_eq!(text_of(&serde_json::json!([{"text": "a"}, {"text": "b"}])), "a\nb");
         assert_eq!(text_of(&Value::Null), "");
+    }
+
+    #[test]
+    fn calls_and_results_that_do_not_fit_are_found() {
+        let of = |links: &[&str]| {
+            let link = |name: &&str| match name.split_once(' ') {
+                Some(("call", id)) => Link::Call(id.to_owned()),
+                _ => Link::Result(name.trim_start_matches("result ").to_owned()),
+            };
+            Conversation { links: links.iter().map(link).collect(), ..Conversation::default() }
+        };
+        assert_eq!(of(&["call a", "call b", "result b", "result a"]).broken_pair(), None);
+        assert_eq!(of(&["call a", "result a", "call b"]).broken_pair(), Some("b"));
+        assert_eq!(of(&["result c"]).broken_pair(), Some("c"));
+        assert_eq!(of(&["call a", "result a", "result a"]).broken_pair(), Some("a"));
+        assert_eq!(of(&["call a", "result a", "call a", "result a"]).broken_pair(), Some("a"));
+    }
+
+    #[test]
+    fn a_picture_is_counted_by_its_size_and_not_by_its_bytes() {
+        let png = format!("iVBORw0KGgoAAAANSUhEUgAAAyAAAAJYCAIAAA{}", "A".repeat(9_000));
+        let mut conversation = Conversation::default();
+        let block = serde_json::json!({ "type": "image", "source": { "type": "base64", "data": png } });
+        conversation.result_of(&serde_json::json!([{ "type": "text", "text": "seen" }, block]));
+        conversation
+            .other(&serde_json::json!({ "image_url": { "url": format!("data:image/png;base64,{png}") } }));
+        let worth: Vec<Option<u64>> = conversation.pieces.iter().map(|piece| piece.worth).collect();
+        assert_eq!(worth, [None, Some(800 * 600 / 750), Some(640)]);
+        assert_eq!(conversation.turns, [Turn::Result("seen".to_owned())]);
     }
 }

@@ -8,13 +8,15 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Kind, Thread};
 use super::cache::Cache;
 use super::conversation::Conversation;
+use super::count::{Count, Meter};
 use super::fault::Faults;
+use super::forks::Forks;
 use super::http::Request;
 use super::refusal::{self, Refusal};
 use super::reply::{Ids, Usage};
 use super::route::{Ask, route};
 use super::script::{FaultKind, ServerScript, WindowError};
-use super::truth::{Api, Log, TruthLine};
+use super::truth::{Api, Log, Opening, TruthLine};
 use super::{anthropic, chat, gemini, openai, persona};
 
 /// What goes back.
@@ -43,15 +45,30 @@ pub(super) struct Desk {
     start_ms: u64,
     n: u64,
     cache: Cache,
+    meter: Meter,
+    forks: Forks,
     pub(super) faults: Faults,
     pub(super) log: Log,
+    /// The body of every model call with its number in the log, where the script wants them.
+    pub(super) bodies: Vec<(u64, Value)>,
 }
 
 impl Desk {
-    pub(super) fn new(script: ServerScript, start_ms: u64) -> io::Result<Self> {
+    pub(super) fn new(script: ServerScript, count: Option<Count>, start_ms: u64) -> io::Result<Self> {
         let log = Log::open(script.truth_log.as_deref())?;
         let faults = Faults::new(&script.faults);
-        Ok(Self { script, start_ms, n: 0, cache: Cache::default(), faults, log })
+        let (cache, meter) = (Cache::default(), Meter::new(count));
+        Ok(Self {
+            script,
+            start_ms,
+            n: 0,
+            cache,
+            meter,
+            forks: Forks::default(),
+            faults,
+            log,
+            bodies: Vec::new(),
+        })
     }
 
     /// The reply to a request.
@@ -66,7 +83,7 @@ impl Desk {
         line.other_key = self.script.key.as_deref().is_some_and(|key| has_other_key(request, key));
         let mut reply = match ask {
             Ask::Answer | Ask::Count => match serde_json::from_slice::<Value>(&request.body) {
-                Ok(body) if body.is_object() && ask == Ask::Count => count(request, &body, &mut line),
+                Ok(body) if body.is_object() && ask == Ask::Count => self.count(request, &body, &mut line),
                 Ok(body) if body.is_object() => self.model_call(request, &body, &ids, &mut line),
                 _ => refused(refusal::unknown(api, 400, "the body is not a JSON object", &ids), &mut line),
             },
@@ -91,19 +108,33 @@ impl Desk {
     }
 
     fn model_call(&mut self, request: &Request, body: &Value, ids: &Ids, line: &mut TruthLine) -> Reply {
-        let talk = conversation(line.api, request, body);
-        let input = talk.tokens();
+        let mut talk = conversation(line.api, request, body);
+        talk.forked = self.forks.is_fork(&talk);
+        let input = self.meter.prompt(&talk.pieces);
         describe(line, &talk, input);
+        if self.script.keep_bodies {
+            self.bodies.push((line.n, body.clone()));
+        }
         let answer = persona::answer(&talk, &self.script.persona);
         (line.thread, line.kind) = (answer.thread, answer.kind);
+        if line.thread == Thread::Main {
+            self.log.openings.extend(Opening::of(self.n, &talk));
+        }
         let due = self.faults.due(&answer);
         line.fault = due.map(|kind| kind.name().to_owned());
         if let Some(refusal) = due.and_then(|kind| refusal::of_fault(kind, line.api, ids)) {
             return refused(refusal, line);
         }
+        if let Some(id) = talk.broken_pair() {
+            return refused(refusal::broken_pair(line.api, id, ids), line);
+        }
         if input > self.script.window {
             line.fault = None;
             return self.overflow(&talk, ids, line);
+        }
+        let answer_room = talk.max_tokens.filter(|_| self.script.counts_answer).unwrap_or(0);
+        if let Some(refusal) = refusal::no_room(line.api, input, answer_room, self.script.window, ids) {
+            return refused(refusal, line);
         }
         if due == Some(FaultKind::Overflow) {
             return self.overflow(&talk, ids, line);
@@ -111,7 +142,7 @@ impl Desk {
         let usage = Usage {
             input,
             cached: self.cached(&talk, line.api),
-            output: answer.tokens(),
+            output: self.meter.answer(&answer),
             reasoning: answer.reasoning,
             caches: talk.caches,
         };
@@ -142,6 +173,15 @@ impl Desk {
         Reply { status: 200, headers: Vec::new(), body, fault: due, thinks: true }
     }
 
+    fn count(&mut self, request: &Request, body: &Value, line: &mut TruthLine) -> Reply {
+        let talk = conversation(line.api, request, body);
+        let input = self.meter.prompt(&talk.pieces);
+        describe(line, &talk, input);
+        (line.kind, line.status, line.stream) = (Kind::Count, 200, false);
+        let gemini = line.api == Api::Gemini;
+        json_reply(if gemini { gemini::count(input) } else { json!({ "input_tokens": input }) })
+    }
+
     fn overflow(&self, talk: &Conversation, ids: &Ids, line: &mut TruthLine) -> Reply {
         let tokens = line.input_tokens.max(self.script.window + 1);
         let refusal = refusal::too_long(line.api, tokens, self.script.window, ids);
@@ -158,7 +198,7 @@ impl Desk {
 
     // OpenAI caches in steps of 128 tokens.
     fn cached(&mut self, talk: &Conversation, api: Api) -> u64 {
-        let cached = self.cache.read(talk);
+        let cached = self.cache.read(talk, &mut self.meter);
         if matches!(api, Api::OpenAi | Api::Chat) { cached - cached % 128 } else { cached }
     }
 }
@@ -170,14 +210,6 @@ fn conversation(api: Api, request: &Request, body: &Value) -> Conversation {
         Api::Chat => chat::conversation(request, body),
         Api::Gemini => gemini::conversation(request, body),
     }
-}
-
-fn count(request: &Request, body: &Value, line: &mut TruthLine) -> Reply {
-    let talk = conversation(line.api, request, body);
-    let input = talk.tokens();
-    describe(line, &talk, input);
-    (line.kind, line.status, line.stream) = (Kind::Count, 200, false);
-    json_reply(if line.api == Api::Gemini { gemini::count(input) } else { json!({ "input_tokens": input }) })
 }
 
 fn blank(n: u64, at_ms: u64, api: Api) -> TruthLine {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Input};
-use super::conversation::{Conversation, Takes, Tool, chars, text_of, tokens};
+use super::conversation::{Conversation, Link, Takes, Tool, chars, text_of, tokens};
 use super::http::Request;
 use super::reply::{Ids, Usage, parts};
 
@@ -49,19 +49,26 @@ pub(super) fn conversation(request: &Request, body: &Value) -> Conversation {
 fn add_part(found: &mut Conversation, own: bool, part: &Value) {
     if let Some(text) = part["text"].as_str() {
         match (part["thought"] == true, own) {
-            (true, _) => found.pieces.push(text.to_owned()),
+            (true, _) => found.text(text),
             (false, true) => found.agent(text),
             (false, false) => found.user(text),
         }
     } else if let Some(call) = part.get("functionCall") {
+        found.links.push(Link::Call(nth(found, |link| matches!(link, Link::Call(_)))));
         found.call(call["name"].as_str().unwrap_or_default(), &call["args"].to_string());
     } else if let Some(result) = part.get("functionResponse") {
+        found.links.push(Link::Result(nth(found, |link| matches!(link, Link::Result(_)))));
         let response = &result["response"];
         let told = response.get("output").or(response.get("error")).unwrap_or(response);
         found.result(&if told.is_object() { told.to_string() } else { text_of(told) });
     } else {
         found.other(part);
     }
+}
+
+// Calls have no ids here: results belong to them in order.
+fn nth(found: &Conversation, is: fn(&Link) -> bool) -> String {
+    found.links.iter().filter(|link| is(link)).count().to_string()
 }
 
 fn tool(value: &Value) -> Option<Tool> {

@@ -6,8 +6,11 @@
 
 pub mod answer;
 pub mod conversation;
+pub mod count;
+pub mod facts;
 pub mod persona;
 pub mod script;
+pub mod texts;
 pub mod truth;
 
 mod anthropic;
@@ -16,12 +19,16 @@ mod chat;
 mod errand;
 mod exchange;
 mod fault;
+mod forks;
 mod gemini;
 mod hands;
 mod http;
 mod line;
+mod looks;
+mod manner;
 mod offline;
 mod openai;
+mod prose;
 mod refusal;
 mod reply;
 mod route;
@@ -35,9 +42,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
+pub use count::Count;
 pub use offline::converse;
 pub use script::ServerScript;
-pub use truth::TruthLine;
+pub use truth::{Opening, TruthLine};
 
 use exchange::Desk;
 
@@ -63,12 +71,20 @@ impl ModelServer {
     /// # Errors
     /// The port is taken, or the truth log cannot be opened.
     pub fn start(script: ServerScript) -> io::Result<Self> {
+        Self::counting(script, None)
+    }
+
+    /// Starts a server that counts tokens in the caller's way; 4 characters each without one.
+    ///
+    /// # Errors
+    /// The port is taken, or the truth log cannot be opened.
+    pub fn counting(script: ServerScript, count: Option<Count>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, script.port))?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
             latency_ms: script.latency_ms,
             stop: AtomicBool::new(false),
-            desk: Mutex::new(Desk::new(script, now_ms())?),
+            desk: Mutex::new(Desk::new(script, count, now_ms())?),
             lines: Mutex::default(),
         });
         let listening = thread::spawn({
@@ -86,6 +102,16 @@ impl ModelServer {
     /// Every request so far, in the order in which they came in.
     pub fn truth(&self) -> Vec<TruthLine> {
         self.shared.desk.lock().unwrap_or_else(PoisonError::into_inner).log.lines.clone()
+    }
+
+    /// The first request of every conversation so far, in order.
+    pub fn openings(&self) -> Vec<Opening> {
+        self.shared.desk.lock().unwrap_or_else(PoisonError::into_inner).log.openings.clone()
+    }
+
+    /// The body of every model call so far, with its number in the log, where the script wants them.
+    pub fn bodies(&self) -> Vec<(u64, serde_json::Value)> {
+        self.shared.desk.lock().unwrap_or_else(PoisonError::into_inner).bodies.clone()
     }
 
     /// From here on nothing goes wrong.

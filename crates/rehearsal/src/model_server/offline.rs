@@ -12,7 +12,7 @@ use super::script::ServerScript;
 /// # Errors
 /// What came is no HTTP, the answer cannot be written, or the truth log cannot be.
 pub fn converse(script: ServerScript, input: &mut impl BufRead, output: &mut impl Write) -> io::Result<()> {
-    let mut desk = Desk::new(script, 0)?;
+    let mut desk = Desk::new(script, None, 0)?;
     while let Some(request) = http::read(input, output)? {
         let reply = desk.reply(&request, 0)?;
         output.write_all(&parts(&reply).concat())?;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Call, Input};
-use super::conversation::{Conversation, Takes, Tool, text_of};
+use super::conversation::{Conversation, Link, Takes, Tool};
 use super::http::Request;
 use super::reply::{Ids, Usage, parts};
 
@@ -19,6 +19,7 @@ pub(super) fn conversation(request: &Request, body: &Value) -> Conversation {
         max_tokens: body["max_output_tokens"].as_u64(),
         schema: body.pointer("/text/format/schema").cloned(),
         caches: true,
+        cache_key: body["prompt_cache_key"].as_str().map(str::to_owned),
         ..Conversation::default()
     };
     if let Some(text) = body["instructions"].as_str() {
@@ -41,9 +42,14 @@ fn add_item(found: &mut Conversation, item: &Value) {
     let text = |name: &str| item[name].as_str().unwrap_or_default();
     match text("type") {
         "message" | "" => add_message(found, text("role"), &item["content"]),
-        "function_call" => found.call(text("name"), text("arguments")),
-        "custom_tool_call" => found.call(text("name"), text("input")),
-        "function_call_output" | "custom_tool_call_output" => found.result(&text_of(&item["output"])),
+        kind @ ("function_call" | "custom_tool_call") => {
+            found.links.push(Link::Call(text("call_id").to_owned()));
+            found.call(text("name"), text(if kind == "function_call" { "arguments" } else { "input" }));
+        }
+        "function_call_output" | "custom_tool_call_output" => {
+            found.links.push(Link::Result(text("call_id").to_owned()));
+            found.result_of(&item["output"]);
+        }
         "additional_tools" => {
             found.other(item);
             let tools = item["tools"].as_array().map(Vec::as_slice).unwrap_or_default();

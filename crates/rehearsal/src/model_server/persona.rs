@@ -5,11 +5,10 @@
 
 use super::answer::{Answer, Call, Kind, Thread};
 use super::conversation::{Conversation, Turn};
-use super::script::{PersonaOptions, StepHabit};
-use super::{errand, hands};
+use super::script::{Manner, PersonaOptions, StepHabit};
+use super::{errand, hands, looks, manner, prose};
 use crate::brain::{self, Action, Belief, CHECKPOINT_REQUEST};
 use crate::context::{Entry, Role};
-use crate::script::CheckpointHabit;
 
 /// What starts the task of a sub-agent; the command stands in the next line.
 pub const SUBAGENT: &str = "[rehearsal: sub-agent]";
@@ -35,6 +34,12 @@ const QUOTES_CONVERSATION: &str = "Here is the conversation so far:";
 
 /// The next answer.
 pub fn answer(conversation: &Conversation, options: &PersonaOptions) -> Answer {
+    let answer = of_thread(conversation, options);
+    let beside = conversation.forked && answer.thread == Thread::Main;
+    if beside { Answer { thread: Thread::Fork, ..answer } } else { answer }
+}
+
+fn of_thread(conversation: &Conversation, options: &PersonaOptions) -> Answer {
     if let Some(answer) = errand::answer(conversation) {
         return answer;
     }
@@ -45,14 +50,13 @@ pub fn answer(conversation: &Conversation, options: &PersonaOptions) -> Answer {
         return Answer::words(Thread::Side, Kind::Compact, summary(&believe(&conversation.turns)));
     }
     let belief = believe(&conversation.turns);
+    let words = |text: String| Answer::words(Thread::Main, Kind::Checkpoint, text);
     if checkpoint_is_due(&conversation.turns) {
-        let words = |text: String| Answer::words(Thread::Main, Kind::Checkpoint, text);
-        match options.checkpoint {
-            CheckpointHabit::Answer => return words(belief.checkpoint(true)),
-            CheckpointHabit::NoTags => return words(belief.checkpoint(false)),
-            CheckpointHabit::RefuseError => return words("I cannot write a checkpoint now.".to_owned()),
-            CheckpointHabit::Ignore => {}
+        if let Some(text) = manner::checkpoint(conversation, options, &belief) {
+            return words(text);
         }
+    } else if options.manner == Manner::Eager && manner::is_alarmed(&conversation.turns) {
+        return words(manner::block(conversation, options, &belief));
     }
     work(conversation, options, &belief)
 }
@@ -84,19 +88,28 @@ fn work(conversation: &Conversation, options: &PersonaOptions, belief: &Belief) 
         let text = "The command still runs. I wait for it.".to_owned();
         return Answer { calls: vec![call], steps: vec![first], ..say(text) };
     }
+    if let Some(calls) = looks::due(conversation, options, first) {
+        let seen = conversation.turns.len();
+        return Answer { calls, ..say(format!("Before number {first} I look around, {seen} entries in.")) };
+    }
     if tries_since_prompt(&conversation.turns, first) >= PATIENCE {
         return say(format!("Number {first} failed {PATIENCE} times in a row, so I stop here."));
     }
     let many = usize::try_from(options.parallel.max(1)).unwrap_or(usize::MAX);
     let steps: Vec<u32> = belief.open().map(|(n, _)| n).take(many).collect();
     let calls: Option<Vec<Call>> = steps.iter().map(|n| step_call(conversation, options, *n)).collect();
-    let Some(calls) = calls else {
+    let Some(mut calls) = calls else {
         return say("I have no tool that runs a command, so I stop here.".to_owned());
     };
+    if options.keeps_list {
+        calls.extend(looks::list(conversation, belief, first));
+    }
     let most = |size: fn(StepHabit) -> u64| steps.iter().map(|n| size(options.habit(*n))).max().unwrap_or(0);
     let chars = most(|habit| habit.say_chars);
     let reasoning = most(|habit| habit.think_tokens);
-    Answer { calls, steps, reasoning, ..say(padded(belief.sentence(action), chars)) }
+    let known = steps.iter().filter_map(|n| options.facts.get(n)).flatten().map(String::as_str);
+    let text = told(belief.sentence(action), u64::from(first), &known.collect::<Vec<_>>(), chars);
+    Answer { calls, steps, reasoning, ..say(text) }
 }
 
 fn step_call(conversation: &Conversation, options: &PersonaOptions, step: u32) -> Option<Call> {
@@ -124,7 +137,7 @@ fn subagent_command(conversation: &Conversation) -> Option<&str> {
 }
 
 /// Whether the last request for a checkpoint has no answer, and nothing else was asked for since.
-fn checkpoint_is_due(turns: &[Turn]) -> bool {
+pub(super) fn checkpoint_is_due(turns: &[Turn]) -> bool {
     let mut cut_off = false;
     for turn in turns.iter().rev() {
         match turn {
@@ -190,12 +203,15 @@ fn result(turn: &Turn) -> Option<&str> {
     if let Turn::Result(text) = turn { Some(text) } else { None }
 }
 
-fn padded(sentence: String, chars: u64) -> String {
+// The sentence, and prose of so many characters with the facts in the middle of it. Never the same twice: Gemini CLI ends
+// a turn in which the model repeats itself.
+fn told(sentence: String, seed: u64, facts: &[&str], chars: u64) -> String {
+    let facts: String = facts.iter().map(|fact| format!(" {fact}")).collect();
     let most = usize::try_from(chars).unwrap_or(usize::MAX);
-    let room = most.saturating_sub(sentence.len());
-    // Never the same twice: Gemini CLI ends a turn in which the model repeats itself.
-    let thoughts = (1..).flat_map(|n: u32| format!(" Thought {n}: nothing to stop me.").into_bytes());
-    sentence + &String::from_utf8_lossy(&thoughts.take(room).collect::<Vec<_>>())
+    let room = most.saturating_sub(sentence.len() + facts.len());
+    let before = prose::passage(seed * 2, room / 2);
+    let after = prose::passage(seed * 2 + 1, room - room / 2);
+    format!("{before}{facts}{after} {sentence}").trim_start().to_owned()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use crate::job::Job;
 use crate::model_server::answer::Input;
 use crate::model_server::conversation::{Takes, Tool};
 use crate::model_server::script::StepHabit;
+use crate::script::CheckpointHabit;
 
 fn tool(name: &str, properties: &[&str]) -> Tool {
     let properties = properties.iter().map(|p| ((*p).to_owned(), json!({ "type": "string" }))).collect();
@@ -256,4 +257,99 @@ fn commands_have_nothing_that_a_careful_shell_tool_refuses() {
         assert_eq!(next.calls[0].name, name);
         assert!(!commands(&next)[0].contains(['$', '`']), "{}", commands(&next)[0]);
     }
+}
+
+fn worker(manner: Manner) -> PersonaOptions {
+    let facts = crate::model_server::facts::spread(6, 3);
+    PersonaOptions { manner, facts, ..PersonaOptions::default() }
+}
+
+/// Two steps done, the third one running, and a request for a checkpoint, beside the conversation or in it.
+fn asked_beside(forked: bool, options: &PersonaOptions) -> Conversation {
+    let mut conversation = asked(&[&task(6)]);
+    for step in 1..=3 {
+        let next = answer(&conversation, options);
+        assert_eq!(next.steps, [step]);
+        conversation.agent(&next.text);
+        conversation.call("Bash", &next.calls[0].input.text());
+        if step < 3 {
+            conversation.result(&format!("step {step} done"));
+        }
+    }
+    conversation.user(&format!("{CHECKPOINT_REQUEST}\nwrite it down"));
+    Conversation { forked, ..conversation }
+}
+
+#[test]
+fn a_fact_is_said_once_in_prose_and_recited_in_the_checkpoint() {
+    let every = StepHabit { say_chars: 2_000, ..StepHabit::default() };
+    let options = PersonaOptions { every, ..worker(Manner::Plain) };
+    let conversation = asked_beside(true, &options);
+    let said: Vec<&Turn> = conversation.turns.iter().filter(|turn| matches!(turn, Turn::Agent(_))).collect();
+    let first = format!("{:?}", said[0]);
+    let facts: Vec<&str> = options.facts.values().flatten().map(String::as_str).collect();
+    let early = crate::model_server::facts::held_by(facts.iter().copied(), &first);
+    assert!(first.len() >= 2_000 && early.len() >= 2, "{early:?}");
+    assert!(!first.contains(&format!("- {}", early[0])), "it stands in the prose");
+    let checkpoint = answer(&conversation, &options);
+    assert_eq!((checkpoint.thread, checkpoint.kind), (Thread::Fork, Kind::Checkpoint));
+    let recited = crate::model_server::facts::held_by(facts.iter().copied(), &checkpoint.text);
+    assert_eq!(recited, facts);
+
+    // What a successor was not told it cannot recite.
+    let mut successor = asked(&[&format!("{}\n{}", task(6), early[0])]);
+    successor.agent("I go on.");
+    successor.user(CHECKPOINT_REQUEST);
+    let recited =
+        crate::model_server::facts::held_by(facts.iter().copied(), &answer(&successor, &options).text);
+    assert_eq!(recited, [early[0]]);
+}
+
+#[test]
+fn manners_answer_a_request_for_a_checkpoint_each_in_its_own_way() {
+    let reply = |manner, forked| {
+        let options = worker(manner);
+        answer(&asked_beside(forked, &options), &options)
+    };
+    let called = reply(Manner::ToolAnswering, true);
+    assert_eq!((called.thread, called.steps.as_slice()), (Thread::Fork, &[3][..]));
+    assert!(reply(Manner::ToolAnswering, false).text.contains("<checkpoint>"));
+    let silent = reply(Manner::Silent, true);
+    assert!(silent.calls.is_empty() && !silent.text.contains("<checkpoint>"));
+    assert_eq!(reply(Manner::Silent, false).steps, [3], "it goes on with its work");
+    let lie = reply(Manner::Lying, true).text;
+    let (done, rest) = lie.split_once("## Remaining").unwrap();
+    assert!(done.contains("step 3") && done.contains("Created parts/03.txt") && !rest.contains("step 3"));
+    let interrupted = reply(Manner::BelievesInterruption, true).text;
+    assert!(interrupted.contains("`sh step.sh 3` was interrupted"));
+    let reworded = reply(Manner::Paraphrasing, true).text;
+    assert!(reworded.contains("step 2") && !reworded.contains("- step 2: write part 2"), "{reworded}");
+}
+
+#[test]
+fn an_eager_worker_writes_its_checkpoint_at_any_mention_and_otherwise_works() {
+    let options = worker(Manner::Eager);
+    let mut conversation = asked(&[&format!("{}\nMind your context window.", task(4))]);
+    assert_eq!(answer(&conversation, &options).steps, [1], "the task is no alarm");
+    conversation.agent("I run it.");
+    conversation.call("Bash", "sh step.sh 1");
+    conversation.result("step 1 done");
+    assert_eq!(answer(&conversation, &options).steps, [2]);
+    conversation.user("Context window: 72 % used.");
+    let volunteered = answer(&conversation, &options);
+    assert!(volunteered.calls.is_empty() && volunteered.text.contains("<checkpoint>"));
+    assert_eq!(answer(&conversation, &worker(Manner::Plain)).steps, [2]);
+}
+
+#[test]
+fn ids_of_items_are_kept_dropped_swapped_and_reused_by_a_paraphrasing_worker() {
+    let options = worker(Manner::Paraphrasing);
+    let items: String = (1..=8).map(|n| format!("- [R{n}] item {n}\n")).collect();
+    let mut conversation = asked(&[&format!("{}\n{items}", task(8))]);
+    conversation.agent("I go on.");
+    conversation.user(CHECKPOINT_REQUEST);
+    let text = answer(&conversation, &options).text;
+    let line = |n: u32| text.lines().find(|line| line.contains(&format!("step {n}"))).unwrap().to_owned();
+    assert!(line(1).starts_with("- [R1]") && line(2).starts_with("- [R3]") && line(3).starts_with("- [R1]"));
+    assert!(!line(4).contains("[R"), "{text}");
 }

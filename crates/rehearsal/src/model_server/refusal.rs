@@ -74,6 +74,63 @@ pub(super) fn too_long(api: Api, tokens: u64, window: u64, ids: &Ids) -> Refusal
     Refusal { status: 400, error: TOO_LONG.to_owned(), headers: Vec::new(), body }
 }
 
+/// The refusal of calls and results that do not fit together.
+pub(super) fn broken_pair(api: Api, id: &str, ids: &Ids) -> Refusal {
+    let body = match api {
+        Api::Anthropic => {
+            let message = format!(
+                "messages: `tool_use` ids must be unique and each must have one `tool_result` block in the next message: {id}"
+            );
+            anthropic::error("invalid_request_error", &message, ids)
+        }
+        Api::OpenAi => openai::error(
+            "invalid_request_error",
+            None,
+            &format!("No tool output found for function call {id}."),
+        ),
+        Api::Chat => {
+            let message = format!(
+                "An assistant message with 'tool_calls' must be followed by tool messages responding to each \
+                 'tool_call_id'. The following tool_call_ids did not have response messages: {id}"
+            );
+            openai::error("invalid_request_error", None, &message)
+        }
+        Api::Gemini => {
+            let message = "Please ensure that the number of function response parts is equal to the number of function \
+                           call parts of the function call turn.";
+            gemini::error(400, "INVALID_ARGUMENT", message, &[])
+        }
+    };
+    Refusal { status: 400, error: "broken_pair".to_owned(), headers: Vec::new(), body }
+}
+
+/// The refusal of a request that leaves no room for the answer that it allows, where the API has one.
+pub(super) fn no_room(api: Api, input: u64, answer: u64, window: u64, ids: &Ids) -> Option<Refusal> {
+    if input + answer <= window {
+        return None;
+    }
+    let (error, body) = match api {
+        // Claude Code asks again for a shorter answer, so this is no overflow.
+        Api::Anthropic => {
+            let message = format!(
+                "input length and `max_tokens` exceed context limit: {input} + {answer} > {window}, decrease input \
+                 length or `max_tokens` and try again"
+            );
+            ("no_room_for_answer", anthropic::error("invalid_request_error", &message, ids))
+        }
+        Api::Chat => {
+            let message = format!(
+                "This model's maximum context length is {window} tokens. However, you requested {} tokens ({input} in \
+                 the messages, {answer} in the completion). Please reduce the length of the messages or completion.",
+                input + answer
+            );
+            (TOO_LONG, openai::error("invalid_request_error", Some("context_length_exceeded"), &message))
+        }
+        Api::OpenAi | Api::Gemini => return None,
+    };
+    Some(Refusal { status: 400, error: error.to_owned(), headers: Vec::new(), body })
+}
+
 /// The refusal of something that cannot be understood or is not here.
 pub(super) fn unknown(api: Api, status: u16, message: &str, ids: &Ids) -> Refusal {
     let error = if status == 404 { "not_found_error" } else { "invalid_request_error" };

@@ -17,6 +17,9 @@ pub struct ServerScript {
     pub port: u16,
     /// Tokens that one request can hold.
     pub window: u64,
+    /// Whether the answer that a request allows must fit as well, as Messages and Chat Completions have it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub counts_answer: bool,
     /// In which form the Responses API tells that a request is too long.
     pub window_error: WindowError,
     /// How the worker behaves.
@@ -31,6 +34,8 @@ pub struct ServerScript {
     /// The key that agents were given; the truth log tells when a request came with another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// Keep the body of every model call, for tests that compare what an agent sent.
+    pub keep_bodies: bool,
 }
 
 impl Default for ServerScript {
@@ -38,12 +43,14 @@ impl Default for ServerScript {
         Self {
             port: 0,
             window: 200_000,
+            counts_answer: false,
             window_error: WindowError::Http,
             persona: PersonaOptions::default(),
             faults: Vec::new(),
             truth_log: None,
             latency_ms: 0,
             key: None,
+            keep_bodies: false,
         }
     }
 }
@@ -69,6 +76,24 @@ pub struct PersonaOptions {
     pub parallel: u32,
     /// How a checkpoint request is answered; `refuse_error` answers with a refusal in words.
     pub checkpoint: CheckpointHabit,
+    /// What sort of worker it is.
+    #[serde(skip_serializing_if = "is_plain")]
+    pub manner: Manner,
+    /// What it says in the middle of its prose, by the step before which it says so; a checkpoint of its own holds all of
+    /// it that stands in the conversation.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub facts: BTreeMap<u32, Vec<String>>,
+    /// Files that it reads between its steps, one after the other, by their paths from the work tree.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub looks: Vec<String>,
+    /// How many of them before each step.
+    pub looks_per_step: u32,
+    /// How many of them at a time; 0 and 1 mean one.
+    pub abreast: u32,
+    /// Before every so many steps it changes the file that it read last; 0 means never.
+    pub edit_every: u32,
+    /// Whether it keeps its list with the CLI's own tool, where there is one.
+    pub keeps_list: bool,
     /// How a step is done.
     pub every: StepHabit,
     /// Steps that are done in another way, by number.
@@ -81,6 +106,13 @@ impl Default for PersonaOptions {
             step_log: None,
             parallel: 1,
             checkpoint: CheckpointHabit::Answer,
+            manner: Manner::Plain,
+            facts: BTreeMap::new(),
+            looks: Vec::new(),
+            looks_per_step: 0,
+            abreast: 1,
+            edit_every: 0,
+            keeps_list: false,
             every: StepHabit::default(),
             steps: BTreeMap::new(),
         }
@@ -94,6 +126,31 @@ impl PersonaOptions {
     }
 }
 
+/// What sort of worker it is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Manner {
+    /// It does what it is told and keeps no to-do list.
+    #[default]
+    Plain,
+    /// At any mention of its context, its window or a checkpoint it writes its checkpoint and ends the turn.
+    Eager,
+    /// It never answers a request for a checkpoint.
+    Silent,
+    /// Its checkpoint calls the next step done.
+    Lying,
+    /// Its checkpoint says every item in other words; it drops, swaps and reuses the items' ids.
+    Paraphrasing,
+    /// It takes a call that still runs for interrupted, and its checkpoint says so.
+    BelievesInterruption,
+    /// It answers a question beside the conversation with its next tool call.
+    ToolAnswering,
+}
+
+fn is_plain(manner: &Manner) -> bool {
+    *manner == Manner::Plain
+}
+
 /// How one step is done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -102,7 +159,8 @@ pub struct StepHabit {
     pub output_chars: u64,
     /// How long the command sleeps.
     pub sleep_ms: u64,
-    /// Characters that the model says before it calls the tool, if that is more than its usual sentence.
+    /// Characters of prose that the model says before it calls the tool, if that is more than its usual sentence and the
+    /// facts of the step.
     pub say_chars: u64,
     /// Tokens that the model thinks before it says anything; they count as output and are never sent back.
     pub think_tokens: u64,

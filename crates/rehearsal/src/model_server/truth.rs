@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::answer::{Kind, Thread};
+use super::conversation::{Conversation, Turn};
 use super::script::FaultKind;
 
 /// One request and what became of it.
@@ -20,7 +21,8 @@ pub struct TruthLine {
     pub api: Api,
     /// The main thread has the user's conversation. A request is on the side when its task starts with the sub-agent
     /// mark, when it asks for a title, a summary, a count or an answer in a given shape, or when it carries neither tools
-    /// nor a list.
+    /// nor a list. A question beside the main thread is a fork: Claude Code says that it is one, elsewhere it is a new
+    /// session that begins with an old conversation and a request for a checkpoint.
     pub thread: Thread,
     /// What it asked for.
     pub kind: Kind,
@@ -28,7 +30,7 @@ pub struct TruthLine {
     pub session: Option<String>,
     /// The model that the client named.
     pub model: String,
-    /// Tokens of the request: all characters that the model would see, 4 to a token.
+    /// Tokens of the request: all that the model would see, 4 characters to a token or as the server's vocabulary counts.
     pub input_tokens: u64,
     /// How many of them were cached.
     pub cached: u64,
@@ -74,6 +76,37 @@ impl TruthLine {
     }
 }
 
+/// The first request of a conversation: what the model knows before it says anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opening {
+    /// Its number among all requests.
+    pub n: u64,
+    /// The session that the client named.
+    pub session: Option<String>,
+    /// The user's words in it.
+    pub prompt: String,
+    /// All of its words, instructions and reminders included.
+    pub text: String,
+}
+
+impl Opening {
+    /// The opening of a conversation in which the model has said nothing yet.
+    pub(super) fn of(n: u64, talk: &Conversation) -> Option<Self> {
+        let (mut prompt, mut text) = (String::new(), String::new());
+        for turn in &talk.turns {
+            match turn {
+                Turn::Agent(_) | Turn::Call(..) | Turn::Result(_) => return None,
+                Turn::User(words) => prompt += &format!("{words}\n"),
+                Turn::System(_) => {}
+            }
+            if let Turn::User(words) | Turn::System(words) = turn {
+                text += &format!("{words}\n");
+            }
+        }
+        Some(Self { n, session: talk.session.clone(), prompt, text })
+    }
+}
+
 /// The error in the log when a request is longer than the window, whatever the API calls it.
 pub(super) const TOO_LONG: &str = "too_long";
 
@@ -95,6 +128,7 @@ pub enum Api {
 #[derive(Debug, Default)]
 pub(super) struct Log {
     pub(super) lines: Vec<TruthLine>,
+    pub(super) openings: Vec<Opening>,
     file: Option<File>,
     last_tools: Option<Vec<String>>,
 }

@@ -17,6 +17,9 @@ use super::world::World;
 
 /// More calls than any run takes: a run that goes on for longer is counted as stuck.
 const MOST_CALLS: u64 = 20_000;
+/// What the agent answers to a side question.
+const SIDE_ANSWER: &str =
+    "<checkpoint>\n## Completed Work\n- as it is\n## Remaining Tasks\n- the rest\n</checkpoint>";
 /// Characters of the prompts that segue writes, with the task.
 const PROMPT_CHARS: u64 = 4_000;
 
@@ -119,6 +122,11 @@ impl Play<'_> {
                     session.asked = Some(asked.depth);
                 }
             }
+            Effect::AskSide { session, id, .. } => {
+                self.now += self.dice.between(2_000, 20_000);
+                let text = SIDE_ANSWER.to_owned();
+                self.feed(Event::Agent { session, event: AgentEvent::SideAnswered { id, text } });
+            }
             Effect::TellAgent { text, .. } => {
                 if let Some(session) = &mut self.session {
                     session.pending += text.len() as u64 / 3;
@@ -129,7 +137,7 @@ impl Play<'_> {
                     session.stopped |= stop;
                 }
             }
-            Effect::TakeCheckpoint { session, asked, by, .. } => {
+            Effect::TakeCheckpoint { session, asked, by, source, .. } => {
                 self.work.saved = self.work.done;
                 self.now += 200;
                 let n = self.seq;
@@ -144,10 +152,11 @@ impl Play<'_> {
                     work,
                     ms: 200,
                     judged: Vec::new(),
+                    source,
                 });
             }
             Effect::JudgeWords { session, .. } => {
-                self.feed(Event::WordsJudged { session, judged: Vec::new(), tree: None });
+                self.feed(Event::WordsJudged { session, judged: Vec::new(), tree: None, trouble: None });
             }
             Effect::SaveWork { .. } => self.feed(Event::WorkSaved { work: WorkState::default() }),
             Effect::EndSession { session, .. } => self.end(session),
@@ -191,6 +200,7 @@ impl Play<'_> {
                 brake: self.world.brake,
                 tell: true,
                 side: false,
+                resume: false,
             },
         });
     }
@@ -240,9 +250,9 @@ impl Play<'_> {
         };
         let whole = self.work.done == self.work.steps.len();
         match outcome.verdict {
-            Verdict::Verified | Verdict::Claimed if whole => self.tally.finished = 1,
+            Verdict::Verified | Verdict::Unverified if whole => self.tally.finished = 1,
             Verdict::Stopped => self.tally.stopped = 1,
-            Verdict::Verified | Verdict::Claimed | Verdict::Failed | Verdict::NeedsPerson => {
+            Verdict::Verified | Verdict::Unverified | Verdict::Failed | Verdict::NeedsInput => {
                 self.tally.failed = 1;
             }
         }

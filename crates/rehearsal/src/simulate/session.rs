@@ -85,7 +85,7 @@ impl Play<'_> {
             session.busy = false;
             self.say(answer);
             self.read(answer);
-            self.agent(AgentEvent::TurnEnded(TurnEnd::Finished { text: String::new() }));
+            self.agent(AgentEvent::TurnEnded(TurnEnd::Finished { text: "STATUS: done".to_owned() }));
         } else {
             self.say(answer);
             self.use_tools(answer);
@@ -130,7 +130,7 @@ impl Play<'_> {
         if closes {
             let closed = u32::try_from(self.work.done + 1).unwrap_or(u32::MAX);
             let open = u32::try_from(self.work.steps.len()).unwrap_or(u32::MAX).saturating_sub(closed);
-            self.agent(AgentEvent::ItemsSeen { open, closed });
+            self.agent(AgentEvent::ItemsSeen { open, closed, items: Vec::new() });
         }
         self.read(answer);
         self.settle();

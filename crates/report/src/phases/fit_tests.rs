@@ -15,7 +15,7 @@ fn standing(n: u8, id: &str) -> Standing {
         4 => Standing::Mending,
         5 => Standing::Completed,
         6 => Standing::Failed,
-        7 => Standing::NeedsPerson,
+        7 => Standing::NeedsInput,
         8 => Standing::Blocked,
         9 => Standing::Stopped,
         _ => Standing::Working,

@@ -71,7 +71,7 @@ fn rank(tree: &PhaseTree, placed: &Placed) -> Rank {
         return if over { Rank::Over } else { Rank::Held };
     }
     match tree.phase(&placed.row).map(|phase| &phase.standing) {
-        Some(Standing::Failed | Standing::NeedsPerson) => Rank::Attention,
+        Some(Standing::Failed | Standing::NeedsInput) => Rank::Attention,
         Some(Standing::Working | Standing::Merging | Standing::Mending) => Rank::AtWork,
         Some(Standing::Done | Standing::Stopped) => Rank::Between,
         Some(Standing::Held { .. } | Standing::Blocked) => Rank::Held,

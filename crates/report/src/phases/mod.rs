@@ -57,7 +57,7 @@ pub enum Standing {
     /// It cannot be finished as things are.
     Failed,
     /// A person must decide something.
-    NeedsPerson,
+    NeedsInput,
     /// A phase that it needs will not be completed.
     Blocked,
     /// It was stopped and can be gone on with.

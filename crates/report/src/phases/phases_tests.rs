@@ -164,7 +164,7 @@ fn twelve_phases_at_40_columns_and_10_rows_show_what_is_at_work() {
 fn what_needs_attention_is_shown_with_its_reason_and_counted_first() {
     let mut tree = twelve();
     tree.tell("3", Standing::Failed, "the gates stay red after 5 rounds");
-    tree.tell("5", Standing::NeedsPerson, "which of two formats?");
+    tree.tell("5", Standing::NeedsInput, "which of two formats?");
     tree.tell("7", Standing::Mending, "conflict in src/lib.rs");
     tree.tell("8", Standing::Held { by: vec!["4".into(), "6".into()] }, "");
     tree.tell("9", Standing::Blocked, "");
@@ -175,7 +175,7 @@ fn what_needs_attention_is_shown_with_its_reason_and_counted_first() {
         [
             "3  Parser for the query langu…  failed: the gates stay red after 5 rounds",
             "4  Index on disk                s2 codex   █░░░░░░░   20 %  35.4k of 177k · $0.80",
-            "5  Search over the index        needs a person: which of two formats?",
+            "5  Search over the index        needs input: which of two formats?",
             "6  Command line                 waits until 12:18 (17 min 00 s) for codex's rate limit",
             "7  Web page with results        s1 claude  ░░░░░░░░    2 %  mends the merge: conflict in…",
             "8  Import from the old store    waits for the paths of 4, 6",
@@ -183,7 +183,7 @@ fn what_needs_attention_is_shown_with_its_reason_and_counted_first() {
             "10 Documentation                done, waits to be merged",
             "11 Packaging                    stopped: interrupted",
             "12 Release                      needs 3",
-            "2 of 12 completed · 1 needs a person · 1 failed · 2 at work · 1 waits until 12:18",
+            "2 of 12 completed · 1 needs input · 1 failed · 2 at work · 1 waits until 12:18",
             "1 to be merged · 1 blocked · 1 stopped · 1 held by others · 1 to come · $1.20",
         ]
     );

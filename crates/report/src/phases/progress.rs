@@ -90,7 +90,7 @@ impl Progress {
             Outer::SessionStarted(started) => self.session_started(started),
             Outer::GaugeRead(read) => self.gauge_read(read),
             Outer::CheckpointRequested(_) => self.step = Step::AskedForCheckpoint,
-            Outer::CheckpointTaken(_) => self.step = Step::Working,
+            Outer::CheckpointTaken(_) | Outer::CheckpointFailed(_) => self.step = Step::Working,
             Outer::HandoffDecided(decided) => self.handoff_decided(decided.kind),
             Outer::SessionEnded(ended) => self.session_ended(ended),
             Outer::GateFinished(gate) => self.gate_finished(gate),
@@ -100,7 +100,12 @@ impl Progress {
             Outer::WaitEnded(_) => self.wait = None,
             Outer::RunFinished(finished) => self.run_finished(finished),
             Outer::RunStarted(_)
+            | Outer::AgentSaid(_)
+            | Outer::ItemsSeen(_)
+            | Outer::PromptFailed(_)
+            | Outer::SessionContinued(_)
             | Outer::StageReached(_)
+            | Outer::GateChanged(_)
             | Outer::PhaseStarted(_)
             | Outer::PhaseFinished(_)
             | Outer::LimitReached(_)

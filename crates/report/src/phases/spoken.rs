@@ -21,16 +21,22 @@ fn is_worth_keeping(event: &Outer) -> bool {
         Outer::SessionStarted(_)
         | Outer::CheckpointTaken(_)
         | Outer::HandoffDecided(_)
+        | Outer::SessionContinued(_)
         | Outer::SessionEnded(_)
         | Outer::WaitStarted(_)
         | Outer::WaitEnded(_)
         | Outer::LimitReached(_)
+        | Outer::GateChanged(_)
         | Outer::Warning(_)
         | Outer::RunFinished(_) => true,
         // Gates are red before the work more often than not.
         Outer::GateFinished(gate) => !gate.passed && gate.when != GateTime::Before,
         Outer::RunStarted(_)
         | Outer::GaugeRead(_)
+        | Outer::AgentSaid(_)
+        | Outer::ItemsSeen(_)
+        | Outer::CheckpointFailed(_)
+        | Outer::PromptFailed(_)
         | Outer::StageReached(_)
         | Outer::CheckpointRequested(_)
         | Outer::PhaseStarted(_)

@@ -46,7 +46,7 @@ pub(super) fn pieces(tree: &PhaseTree, placed: &Placed, now: Millis, room: Room)
         Standing::Mending => at_work(tree, phase, &with_why("mends the merge", phase), now, room),
         Standing::Completed => one(format!("completed{}", took(progress.spent())), Tint::Dim),
         Standing::Failed => one(with_why("failed", phase), Tint::Bad),
-        Standing::NeedsPerson => one(with_why("needs a person", phase), Tint::Careful),
+        Standing::NeedsInput => one(with_why("needs input", phase), Tint::Careful),
         Standing::Blocked => {
             let why = reason(phase, || needs(tree, placed, "it needs"));
             one(format!("blocked: {why}"), Tint::Careful)

@@ -36,13 +36,13 @@ fn pieces(tree: &PhaseTree, now: Millis) -> Vec<(String, Tint)> {
     let (all, completed) = (tree.leaves().count(), number(|s| *s == Standing::Completed));
     let waits: Vec<&Wait> = tree.leaves().filter_map(waits).collect();
     let working = number(|s| matches!(s, Standing::Working | Standing::Mending)) - waits.len();
-    let person = number(|s| *s == Standing::NeedsPerson);
+    let person = number(|s| *s == Standing::NeedsInput);
     let held = number(|s| matches!(s, Standing::Held { .. }));
     let verb = |n: usize, one: &'static str, many| if n == 1 { one } else { many };
     let until = waits.iter().filter_map(|wait| wait.until).min();
     let until = until.map(|at| format!(" until {}", tree.rules.clock(at, now))).unwrap_or_default();
     let counts: [(usize, String, Tint); 9] = [
-        (person, verb(person, "needs a person", "need a person").into(), Tint::Careful),
+        (person, verb(person, "needs input", "need input").into(), Tint::Careful),
         (number(|s| *s == Standing::Failed), "failed".into(), Tint::Bad),
         (working, "at work".into(), Tint::Plain),
         (waits.len(), format!("{}{until}", verb(waits.len(), "waits", "wait")), Tint::Careful),

@@ -36,6 +36,8 @@ pub struct StatusDoc {
     pub phase: Phase,
     /// How it ended; null while it runs.
     pub verdict: Option<VerdictDoc>,
+    /// The end of the last message by an agent at work, at most ten lines; null when it said nothing.
+    pub last_message: Option<String>,
     /// The session at work.
     pub session: Option<SessionDoc>,
     /// Sessions started.
@@ -70,6 +72,19 @@ pub struct StatusDoc {
     pub waiting: Option<WaitingDoc>,
     /// Accounts that failed and have not worked since.
     pub circuits: Vec<CircuitDoc>,
+    /// Its process is gone although it did not end; null otherwise.
+    pub crashed: Option<CrashDoc>,
+}
+
+/// A run whose process is gone although it did not end.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CrashDoc {
+    /// The last sign of life.
+    pub since: Time,
+    /// Processes of it that are still there.
+    pub alive: Vec<u32>,
+    #[serde(skip)]
+    ago: String,
 }
 
 /// What a run waits for.
@@ -181,6 +196,8 @@ pub struct GateDoc {
     pub ms: Option<u64>,
     /// Before the work or after it.
     pub when: Option<GateTime>,
+    /// It did not end within its time-out.
+    pub timed_out: bool,
 }
 
 /// A checkpoint that was taken.
@@ -265,6 +282,7 @@ impl StatusDoc {
             policy: spec.map(|s| s.policy.name.clone()),
             workdir: spec.map(|s| s.workdir.clone()),
             phase: view.phase,
+            last_message: view.last_message.clone(),
             verdict: view.outcome.as_ref().map(verdict),
             session: view.session.as_ref().map(|s| session(s, view.state(now))),
             sessions: view.sessions,
@@ -288,7 +306,24 @@ impl StatusDoc {
             elapsed_ms: elapsed,
             waiting: view.waiting.as_ref().map(|wait| waiting(wait, view, now)),
             circuits: view.circuits.iter().map(|circuit| circuit_doc(circuit, view, now)).collect(),
+            crashed: None,
         }
+    }
+
+    /// The same for a run whose process is gone although it did not end: nothing of it is going on.
+    #[must_use]
+    pub fn crashed(mut self, since: Millis, alive: Vec<u32>, now: Millis) -> Self {
+        self.elapsed_ms = self.started.map(|started| since.saturating_sub(started.0));
+        self.waiting = None;
+        if let Some(session) = self.session.as_mut() {
+            (session.state, session.state_text) = (Some("lost".to_owned()), Some("lost".to_owned()));
+            session.running.clear();
+            session.cores = None;
+            session.processes = None;
+        }
+        let ago = terminal::duration(now.saturating_sub(since));
+        self.crashed = Some(CrashDoc { since: Time(since), alive, ago });
+        self
     }
 }
 
@@ -373,6 +408,7 @@ fn gates(spec: &RunSpec, view: &View) -> Vec<GateDoc> {
             exit: result.and_then(|r| r.exit),
             ms: result.map(|r| r.ms),
             when: result.map(|r| r.when.into()),
+            timed_out: result.is_some_and(|r| r.timed_out),
         }
     };
     spec.gates.iter().map(doc).collect()

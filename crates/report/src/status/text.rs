@@ -2,7 +2,7 @@
 
 use segue_machine::{CheckpointBy, Phase};
 
-use crate::status::{GateDoc, LimitsDoc, SessionDoc, StatusDoc, Use};
+use crate::status::{CrashDoc, GateDoc, LimitsDoc, SessionDoc, StatusDoc, Use};
 use crate::terminal::{
     Entry, Fill, Style, Tint, columns, cost_words, count, duration, money, outlook_words, plain, short,
     thousands, verdict_words,
@@ -19,6 +19,9 @@ pub fn render(doc: &StatusDoc, width: u16, color: bool) -> Vec<String> {
     let policy = doc.policy.as_ref().map(|policy| format!(" · policy {policy}")).unwrap_or_default();
     page.row("run", format!("{}{policy}", doc.run), Tint::Plain);
     state(&mut page, doc);
+    for (i, line) in doc.last_message.iter().flat_map(|text| text.lines()).enumerate() {
+        page.row(if i == 0 { "agent said" } else { "" }, plain(line), Tint::Dim);
+    }
     if let Some(wait) = &doc.waiting {
         page.row("waiting", format!("for {} until {} ({})", wait.why, wait.clock, wait.left), Tint::Careful);
     }
@@ -77,7 +80,20 @@ impl Page {
     }
 }
 
+fn crashed(page: &mut Page, run: &str, crash: &CrashDoc) {
+    page.row("state", format!("crashed {} ago: its process is gone", crash.ago), Tint::Bad);
+    if !crash.alive.is_empty() {
+        let pids: Vec<String> = crash.alive.iter().map(ToString::to_string).collect();
+        let what = if pids.len() == 1 { "process" } else { "processes" };
+        page.row("still alive", format!("{what} {}; `segue stop` ends it", pids.join(", ")), Tint::Careful);
+    }
+    page.row("next", format!("segue resume {run}"), Tint::Bold);
+}
+
 fn state(page: &mut Page, doc: &StatusDoc) {
+    if let Some(crash) = &doc.crashed {
+        return crashed(page, &doc.run, crash);
+    }
     let Some(verdict) = &doc.verdict else {
         let phase = match doc.phase {
             Phase::New => "new",
@@ -144,7 +160,8 @@ fn gate_words(gate: &GateDoc) -> (String, Tint) {
         Some(true) => (format!("✓ {} passed{when}{took}", gate.gate), Tint::Good),
         Some(false) => {
             let exit = gate.exit.map(|exit| format!(" (exit {exit})")).unwrap_or_default();
-            (format!("✗ {} failed{when}{exit}{took}", gate.gate), Tint::Bad)
+            let failed = if gate.timed_out { "timed out" } else { "failed" };
+            (format!("✗ {} {failed}{when}{exit}{took}", gate.gate), Tint::Bad)
         }
         None if gate.manual => (format!("{}: a person decides", gate.gate), Tint::Careful),
         None => (format!("{} has not run", gate.gate), Tint::Dim),

@@ -31,10 +31,16 @@ pub(crate) fn entries(line: &Line, view: &View, style: Style) -> Vec<Entry> {
         }
         Outer::SessionStarted(_)
         | Outer::GaugeRead(_)
+        | Outer::AgentSaid(_)
+        | Outer::ItemsSeen(_)
         | Outer::StageReached(_)
         | Outer::CheckpointRequested(_)
         | Outer::CheckpointTaken(_)
+        | Outer::CheckpointFailed(_)
+        | Outer::PromptFailed(_)
+        | Outer::SessionContinued(_)
         | Outer::SessionEnded(_)
+        | Outer::GateChanged(_)
         | Outer::PhaseStarted(_)
         | Outer::PhaseFinished(_)
         | Outer::WaitStarted(_)
@@ -85,6 +91,7 @@ fn run_finished(run: &str, finished: &RunFinished, said: Vec<Entry>) -> Vec<Entr
     );
     let mut entries = vec![Entry::new("", "", Tint::Plain)];
     entries.extend(said.into_iter().map(|entry| Entry { head: String::new(), ..entry }));
+    entries.extend(last_message(finished.last_message.as_deref()));
     entries.push(Entry::new("  ", counts.join(" · "), Tint::Plain));
     entries.push(Entry::new("  ", spent, Tint::Plain));
     entries
@@ -92,11 +99,19 @@ fn run_finished(run: &str, finished: &RunFinished, said: Vec<Entry>) -> Vec<Entr
     entries
 }
 
+/// The agent's last message, quoted as its own.
+fn last_message(text: Option<&str>) -> Vec<Entry> {
+    let Some(text) = text else { return Vec::new() };
+    let mut entries = vec![Entry::new("  ", "the agent's last message:", Tint::Plain)];
+    entries.extend(text.lines().map(|line| Entry::new("  │ ", plain(line), Tint::Dim)));
+    entries
+}
+
 fn next_step(run: &str, finished: &RunFinished) -> Option<String> {
     let usual = match finished.verdict {
         Verdict::Verified => None,
-        Verdict::Claimed => Some("no gate was given, so look at the work yourself".to_owned()),
-        Verdict::Failed | Verdict::Stopped | Verdict::NeedsPerson => Some(format!("segue resume {run}")),
+        Verdict::Unverified => Some("no gate was given, so look at the work yourself".to_owned()),
+        Verdict::Failed | Verdict::Stopped | Verdict::NeedsInput => Some(format!("segue resume {run}")),
     };
     finished.advice.clone().or(usual)
 }

@@ -19,7 +19,8 @@ pub use text::{columns, plain, printable, wrap};
 
 pub(crate) use fill::{Fill, wall};
 pub(crate) use live::{left, wait_rules, waiting};
-pub(crate) use numbers::{clock, count, duration, money, short, thousands};
+pub use numbers::duration;
+pub(crate) use numbers::{clock, count, money, short, thousands};
 pub(crate) use opening::title;
 pub(crate) use outlook::outlook_words;
 pub(crate) use sentence::{cost_words, sentence, verdict_words};

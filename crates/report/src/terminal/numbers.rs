@@ -34,7 +34,7 @@ pub(crate) fn thousands(number: u64) -> String {
 }
 
 /// `0.4 s`, `12 s`, `5 min 12 s`, `2 h 05 min`, `3 d 4 h`.
-pub(crate) fn duration(ms: u64) -> String {
+pub fn duration(ms: u64) -> String {
     let s = ms / 1_000;
     match s {
         0..10 => format!("{s}.{} s", ms % 1_000 / 100),

@@ -1,15 +1,23 @@
 //! What one event says in one line, in the same words for a run by itself and for one of many side by side.
 
 use segue_machine::{
-    CheckpointBy, Depth, EndReason, HandoffKind, Limit, Millis, SessionReason, Verdict, WaitRules,
+    CheckpointBy, Continued, Depth, EndReason, HandoffKind, Limit, Millis, SessionReason, Verdict, WaitRules,
 };
 
 use crate::Outer;
 use crate::fields::{
-    CheckpointTaken, GateFinished, GateTime, HandoffDecided, PhaseFields, PhaseStatus, SessionEnded,
-    SessionStarted, StageReached, WaitFields,
+    CheckpointTaken, GateFinished, GateTime, HandoffDecided, PhaseFields, PhaseStatus, SessionContinued,
+    SessionEnded, SessionStarted, StageReached, WaitFields,
 };
 use crate::terminal::{Tint, duration, left, money, short, waiting, wall};
+
+fn session_continued(continued: &SessionContinued) -> String {
+    let place = match continued.how {
+        Continued::Alive => "continues in the same process",
+        Continued::Resumed => "resumes its conversation",
+    };
+    format!("{} {place} after: {}", continued.session, continued.after)
+}
 
 /// The event in words and how they look; `None` for one that is no sentence of its own.
 pub(crate) fn sentence(event: &Outer, at: Millis, rules: &WaitRules) -> Option<(String, Tint)> {
@@ -18,8 +26,10 @@ pub(crate) fn sentence(event: &Outer, at: Millis, rules: &WaitRules) -> Option<(
         Outer::StageReached(reached) => (stage_reached(reached), Tint::Careful),
         Outer::CheckpointTaken(taken) => (checkpoint_taken(taken), checkpoint_tint(taken)),
         Outer::HandoffDecided(decided) => (handoff_decided(decided), Tint::Bold),
+        Outer::SessionContinued(continued) => (session_continued(continued), Tint::Plain),
         Outer::SessionEnded(ended) => (session_ended(ended)?, Tint::Careful),
         Outer::GateFinished(gate) => gate_finished(gate),
+        Outer::GateChanged(change) => (change.sentence(), Tint::Careful),
         Outer::PhaseStarted(phase) | Outer::PhaseFinished(phase) => (phase_words(phase), Tint::Plain),
         Outer::WaitStarted(wait) => (waiting_words(wait, at, rules), Tint::Careful),
         Outer::WaitEnded(wait) => (format!("no longer waiting for {}", wait.why), Tint::Plain),
@@ -31,7 +41,14 @@ pub(crate) fn sentence(event: &Outer, at: Millis, rules: &WaitRules) -> Option<(
             let (word, tint) = verdict_words(finished.verdict);
             (format!("{word}: {}", finished.reason), tint)
         }
-        Outer::RunStarted(_) | Outer::GaugeRead(_) | Outer::CheckpointRequested(_) => return None,
+        Outer::RunStarted(_)
+        | Outer::GaugeRead(_)
+        | Outer::AgentSaid(_)
+        | Outer::ItemsSeen(_)
+        // The warning and the verdict beside them say it.
+        | Outer::CheckpointFailed(_)
+        | Outer::PromptFailed(_)
+        | Outer::CheckpointRequested(_) => return None,
     })
 }
 
@@ -127,6 +144,7 @@ fn gate_finished(gate: &GateFinished) -> (String, Tint) {
     let (mark, word, tint) =
         if gate.passed { ("✓", "passed", Tint::Good) } else { ("✗", "failed", Tint::Bad) };
     let exit = gate.exit.filter(|_| !gate.passed).map(|exit| format!(" (exit {exit})")).unwrap_or_default();
+    let (word, exit) = if gate.timed_out { ("timed out", String::new()) } else { (word, exit) };
     let took = duration(gate.ms);
     if gate.when == GateTime::Before {
         return (format!("gate {} before the work: {word}{exit}, {took}", gate.gate), Tint::Dim);
@@ -142,7 +160,7 @@ fn phase_words(phase: &PhaseFields) -> String {
         Some(PhaseStatus::Completed) => "completed",
         Some(PhaseStatus::Failed) => "failed",
         Some(PhaseStatus::Blocked) => "is blocked",
-        Some(PhaseStatus::NeedsPerson) => "needs a person",
+        Some(PhaseStatus::NeedsInput) => "needs input",
         Some(PhaseStatus::Split) => "was split",
     };
     let report = phase.report.as_ref().map(|path| format!(" · {path}")).unwrap_or_default();
@@ -191,9 +209,9 @@ pub(crate) fn cost_words(cost_usd: Option<f64>) -> String {
 pub(crate) fn verdict_words(verdict: Verdict) -> (&'static str, Tint) {
     match verdict {
         Verdict::Verified => ("verified", Tint::Good),
-        Verdict::Claimed => ("claimed", Tint::Careful),
+        Verdict::Unverified => ("unverified", Tint::Careful),
         Verdict::Failed => ("failed", Tint::Bad),
         Verdict::Stopped => ("stopped", Tint::Careful),
-        Verdict::NeedsPerson => ("needs a person", Tint::Careful),
+        Verdict::NeedsInput => ("needs input", Tint::Careful),
     }
 }

@@ -120,6 +120,7 @@ fn a_failed_gate_shows_the_end_of_its_output_without_its_colours() {
         ms: 12_000,
         when: GateTime::After,
         output: Some(".segue/g.log".into()),
+        timed_out: false,
     };
     assert_eq!(
         shown(Outer::GateFinished(gate), &view),

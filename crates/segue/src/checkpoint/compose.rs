@@ -4,8 +4,10 @@
 use minijinja::context;
 use segue_machine::checkpoint::cut_chars;
 use segue_machine::ledger::Memory;
-use segue_machine::{GateResult, Prompt, TaskPart, parts};
+use segue_machine::{Event, GateResult, Prompt, TaskPart, parts};
 
+use crate::checkpoint::account::account;
+use crate::checkpoint::evidence::refresh_gates;
 use crate::checkpoint::{Document, Situation, Workplace, ground};
 use crate::prompt::{PromptError, failed_gates};
 
@@ -18,7 +20,7 @@ const LEDGER_TOKENS: usize = 8_000;
 /// The share of the window that the ledger may take.
 const LEDGER_SHARE: u64 = 10;
 /// What the ledger counts as a token.
-const CHARS_PER_TOKEN: usize = 4;
+pub(super) const CHARS_PER_TOKEN: usize = 4;
 /// How much of what failed gates said goes into a prompt.
 const GATE_CHARS: usize = 6_000;
 
@@ -31,6 +33,8 @@ pub(crate) struct Composed {
     pub(crate) warning: Option<String>,
     /// What the run stands on that is not what it was, a sentence each.
     pub(crate) moved: Vec<String>,
+    /// Gates that were run for it.
+    pub(crate) events: Vec<Event>,
 }
 
 /// Makes the words of a prompt. Blocking: a continuation looks at the repository.
@@ -45,6 +49,10 @@ pub(crate) fn compose(
     let text = match prompt {
         Prompt::Task => prompts.fill("task", context! { task })?,
         Prompt::GoOn => prompts.fill("go_on", context! {})?,
+        Prompt::NotDone { left } => prompts.fill("not_done", context! { left })?,
+        Prompt::AskStatus => prompts.fill("ask_status", context! {})?,
+        Prompt::Answered { answer } => prompts.fill("answered", context! { answer })?,
+        Prompt::Continue { after, cut } => prompts.fill("continue", context! { after, cut })?,
         Prompt::GreenBefore { open } => prompts.fill("green_before", context! { open })?,
         Prompt::ClaimsWrong { round, of, claims } => {
             let said = |j: &segue_machine::claims::Judged| {
@@ -58,13 +66,40 @@ pub(crate) fn compose(
             prompts.fill("gates_failed", context! { round, of, failed })?
         }
         Prompt::Verify => verification(place, situation, window)?,
-        Prompt::Continuation { checkpoint, restart, trim, failed, part, missing } => {
-            let room = Room::new(situation, window, *trim);
-            let ahead = Ahead { restart: *restart, failed, part: *part, missing: missing.as_deref() };
-            return continuation(place, situation, checkpoint.as_deref(), &room, &ahead);
+        Prompt::Continuation { checkpoint, restart, trim, failed, part, missing, answer } => {
+            let room = Room::new(place, situation, window, *trim);
+            let (missing, answer) = (missing.as_deref(), answer.as_deref());
+            let ahead = Ahead { restart: *restart, failed, part: *part, missing, answer };
+            let mut situation = situation.clone();
+            let events = refresh_gates(place, &mut situation);
+            let failed = still_failed(failed, &situation);
+            let ahead = Ahead { failed: &failed, ..ahead };
+            let made = continuation(place, &situation, checkpoint.as_deref(), &room, &ahead)?;
+            return Ok(Composed { events, ..made });
         }
     };
+    let text = if matches!(prompt, Prompt::Verify) { text } else { with_demand(text, situation) };
     Ok(Composed { text, ..Composed::default() })
+}
+
+// After the template and outside of the task, which stays as its file has it.
+fn with_demand(text: String, situation: &Situation) -> String {
+    match &situation.word {
+        Some(word) if !text.contains(word.as_str()) => {
+            format!("{text}\n\nWhen everything is done, and only then, say {word}.")
+        }
+        None if situation.asks_status => {
+            format!("{}\n\n{}", text.trim_end(), segue_machine::statement::DEMAND)
+        }
+        _ => text,
+    }
+}
+
+// What failed last, by its newest result; what cannot be said of the files as they are is not said.
+fn still_failed(failed: &[GateResult], situation: &Situation) -> Vec<GateResult> {
+    let newest = |gate: &GateResult| situation.gates.iter().find(|known| known.gate == gate.gate);
+    let known = failed.iter().filter(|gate| !situation.gates_old.contains(&gate.gate));
+    known.map(|gate| newest(gate).unwrap_or(gate)).filter(|gate| !gate.passed).cloned().collect()
 }
 
 // What a continuation has to tell beside the checkpoint.
@@ -73,6 +108,7 @@ struct Ahead<'a> {
     failed: &'a [GateResult],
     part: Option<TaskPart>,
     missing: Option<&'a str>,
+    answer: Option<&'a str>,
 }
 
 fn verification(
@@ -80,7 +116,7 @@ fn verification(
     situation: &Situation,
     window: Option<u64>,
 ) -> Result<String, PromptError> {
-    let room = Room::new(situation, window, 0);
+    let room = Room::new(place, situation, window, 0);
     let facts = place.facts(&situation.git);
     let facts = place.fact_words(situation, facts.as_ref())?;
     let stored =
@@ -101,11 +137,13 @@ fn continuation(
 ) -> Result<Composed, PromptError> {
     let read = id.map(|id| Document::read(&Document::file(&place.checkpoints, id)));
     let (text, warning) = match read {
+        _ if situation.unwritten => {
+            (account(place, situation, "the last checkpoint could not be written"), None)
+        }
         Some(Ok(document)) => (document.summary, None),
         Some(Err(error)) => {
             let reason = "the stored checkpoint could not be used";
-            let text = super::words::account(situation, reason, segue_machine::Depth::Full, None);
-            (text, Some(error.to_string()))
+            (account(place, situation, reason), Some(error.to_string()))
         }
         None => ("(none was written)".to_owned(), None),
     };
@@ -127,7 +165,8 @@ fn continuation(
     let task = ahead.part.map_or_else(|| task.to_owned(), |part| parts::part_of(task, part));
     let restart = ahead.restart;
     let words = context! { id => id, restart, checkpoint, ledger, facts, failed, cut, role, task };
-    Ok(Composed { text: place.prompts.fill(&name, words)?, warning, moved })
+    let text = with_demand(place.prompts.fill(&name, words)?, situation);
+    Ok(Composed { text, warning, moved, ..Composed::default() })
 }
 
 // With the facts, so that a user's own template has it too.
@@ -140,6 +179,11 @@ fn news(facts: String, ahead: &Ahead<'_>, moved: &[String]) -> String {
     if let Some(missing) = ahead.missing {
         text.push_str("\n\n## Not done yet, says a second opinion\n");
         text.push_str(missing);
+        text.push('\n');
+    }
+    if let Some(answer) = ahead.answer {
+        text.push_str("\n\n## The user's answer to what you asked for\n");
+        text.push_str(answer);
         text.push('\n');
     }
     text
@@ -159,20 +203,23 @@ fn ledger(situation: &Situation, room: &Room, cuts: &mut Vec<String>) -> String 
 
 /// How much of what may be passed on.
 #[derive(Debug)]
-struct Room {
-    checkpoint: usize,
+pub(super) struct Room {
+    /// Characters of a checkpoint.
+    pub(super) checkpoint: usize,
     ledger_tokens: usize,
 }
 
 impl Room {
-    fn new(situation: &Situation, window: Option<u64>, trim: u32) -> Self {
+    pub(super) fn new(place: &Workplace, situation: &Situation, window: Option<u64>, trim: u32) -> Self {
+        let most = usize::try_from(place.account_tokens).unwrap_or(MOST).saturating_mul(CHARS_PER_TOKEN);
+        let most = most.max(MOST);
         let (max, trim) = (situation.policy.max_chars.map(|m| m as usize), trim.min(16));
         let of_window = |tokens: u64, most: usize| usize::try_from(tokens).unwrap_or(most).min(most);
-        let share = window.map_or(MOST, |w| of_window(w.saturating_mul(3) / SHARE, MOST));
+        let share = window.map_or(most, |w| of_window(w.saturating_mul(3) / SHARE, most));
         let ledger = window.map_or(LEDGER_TOKENS, |w| of_window(w / LEDGER_SHARE, LEDGER_TOKENS));
         let ledger = max.map_or(ledger, |max| ledger.min(max / CHARS_PER_TOKEN));
         Self {
-            checkpoint: (max.unwrap_or(MOST).min(share) >> trim).max(400),
+            checkpoint: (max.unwrap_or(most).min(share) >> trim).max(400),
             ledger_tokens: (ledger >> trim).max(100),
         }
     }

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use segue_machine::claims::{self, ClaimKind, Judged};
 use segue_machine::ledger::Ledger;
-use segue_machine::{CheckpointBy, Claims, Depth, GateResult, GateWhen};
+use segue_machine::{CheckpointBy, Claims, Depth, GateResult, GateWhen, WordsSource};
 use segue_redact::Redactor;
 use segue_report::Time;
 use serde::{Deserialize, Serialize};
@@ -234,6 +234,9 @@ pub(crate) struct Document {
     pub(crate) policy: String,
     /// Who wrote the summary.
     pub(crate) by: CheckpointBy,
+    /// Where its words come from; null in checkpoints from before this was recorded.
+    #[serde(default)]
+    pub(crate) source: Option<WordsSource>,
     /// How much was asked for.
     pub(crate) depth: Depth,
     /// The stage that asked for it, as configured; null when a person or a limit did.

@@ -19,6 +19,8 @@ pub(crate) struct Judgement {
     pub(crate) judged: Vec<Judged>,
     /// Results of gates that were out of date.
     pub(crate) gates: Vec<GateResult>,
+    /// Why the repository could not be asked.
+    pub(crate) trouble: Option<String>,
 }
 
 impl Judgement {
@@ -42,14 +44,60 @@ pub(crate) fn judge_words(
     }
     let gates = if claims.iter().any(wants_gate) { run_stale(place, situation) } else { Vec::new() };
     let evidence = evidence(place, situation, &claims, facts);
-    Judgement { judged: judge(claims, &evidence), gates }
+    let trouble = (place.repo.is_some() && !evidence.git).then(|| {
+        let known = facts.and_then(|facts| facts.trouble.clone());
+        known.unwrap_or_else(|| "git does not list the files of the work tree".to_owned())
+    });
+    Judgement { judged: judge(claims, &evidence), gates, trouble }
+}
+
+/// Gates that took no longer than this last time run again before a session is told of them, so many in all.
+const HANDOFF_GATE_MS: u64 = 10_000;
+const HANDOFF_GATES_MS: u64 = 30_000;
+
+/// Makes the results of gates those of the work tree as it is, as far as quick gates can; the rest is known to be old.
+/// Blocking. What was run anew is told as events.
+pub(super) fn refresh_gates(place: &Workplace, situation: &mut Situation) -> Vec<Event> {
+    let now = place.tree();
+    let known = situation.gates_tree.is_some() && now.is_some();
+    situation.gates_stale = if known { situation.gates_tree != now } else { situation.gates_stale };
+    if !situation.gates_stale {
+        return Vec::new();
+    }
+    let mut left = HANDOFF_GATES_MS;
+    let quick: Vec<GateSpec> = stale(situation, HANDOFF_GATE_MS)
+        .into_iter()
+        .filter(|gate| {
+            let took = situation.gates.iter().find(|result| result.gate == gate.name).map_or(0, |r| r.ms);
+            let fits = took <= left;
+            left = left.saturating_sub(if fits { took } else { 0 });
+            fits
+        })
+        .collect();
+    let old: BTreeSet<String> = situation.gates.iter().map(|result| result.gate.clone()).collect();
+    let results = run_gates(place, situation, quick);
+    let anew: BTreeSet<String> = results.iter().map(|result| result.gate.clone()).collect();
+    situation.gates_stale = false;
+    situation.gates_old = old.difference(&anew).cloned().collect();
+    situation.gates_at.extend(anew.iter().map(|gate| (gate.clone(), crate::clock::now())));
+    if results.is_empty() {
+        return Vec::new();
+    }
+    let began =
+        Event::GatesBegan { when: GateWhen::Checkpoint, tree: now.filter(|_| anew.len() == old.len()) };
+    std::iter::once(began).chain(results.into_iter().map(Event::GateFinished)).collect()
 }
 
 fn run_stale(place: &Workplace, situation: &mut Situation) -> Vec<GateResult> {
+    let stale = stale(situation, QUICK_GATE_MS);
+    run_gates(place, situation, stale)
+}
+
+fn run_gates(place: &Workplace, situation: &mut Situation, gates: Vec<GateSpec>) -> Vec<GateResult> {
     let Ok(runtime) = tokio::runtime::Handle::try_current() else { return Vec::new() };
     let room = GateRoom::of(place);
     let mut results = Vec::new();
-    for gate in stale(situation) {
+    for gate in gates {
         let gate = place.private.gate(&gate);
         let result = runtime.block_on(gates::run(&gate, &room, GateWhen::Checkpoint, situation.round));
         situation.gates.retain(|known| known.gate != result.gate);
@@ -62,9 +110,9 @@ fn run_stale(place: &Workplace, situation: &mut Situation) -> Vec<GateResult> {
     results
 }
 
-fn stale(situation: &Situation) -> Vec<GateSpec> {
+fn stale(situation: &Situation, quick_ms: u64) -> Vec<GateSpec> {
     let known = |gate: &GateSpec| situation.gates.iter().find(|result| result.gate == gate.name);
-    let quick = |gate: &GateSpec| known(gate).is_some_and(|result| result.ms <= QUICK_GATE_MS);
+    let quick = |gate: &GateSpec| known(gate).is_some_and(|result| result.ms <= quick_ms);
     let specs =
         situation.gate_specs.iter().filter(|gate| situation.gates_stale && !gate.manual && quick(gate));
     let limited =

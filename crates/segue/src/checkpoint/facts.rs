@@ -1,5 +1,6 @@
 //! What segue itself knows at one moment: the run so far, the repository, the gates.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -7,7 +8,9 @@ use minijinja::context;
 use segue_machine::checkpoint::cut_list;
 use segue_machine::ledger::{Ledger, Memory};
 use segue_machine::policy::Policy;
-use segue_machine::{GateResult, GateSpec, GitSpec, Millis, Note, RoleSpec, ToolDone, View};
+use segue_machine::{
+    GateResult, GateSpec, GitSpec, LastWords, ListItem, Message, Millis, Note, RoleSpec, ToolDone, View,
+};
 use segue_redact::Redactor;
 
 use crate::checkpoint::document::Tokens;
@@ -32,6 +35,8 @@ pub(crate) struct Workplace {
     /// `None` when the run does without git.
     pub(crate) repo: Option<Repo>,
     pub(crate) prompts: Arc<Prompts>,
+    /// The longest checkpoint that segue writes itself.
+    pub(crate) account_tokens: u64,
     /// What takes secrets out of everything that is kept or passed on.
     pub(crate) redactor: Redactor,
     /// What it took out of output that is kept.
@@ -54,6 +59,12 @@ pub(crate) struct Situation {
     pub(crate) gate_specs: Vec<GateSpec>,
     /// A tool has run since the gates did.
     pub(crate) gates_stale: bool,
+    /// Gates whose result is about other files than there are now.
+    pub(crate) gates_old: BTreeSet<String>,
+    /// When each gate's result was taken.
+    pub(crate) gates_at: BTreeMap<String, Millis>,
+    /// The work tree that they are about.
+    pub(crate) gates_tree: Option<String>,
     /// Rounds of gates so far.
     pub(crate) round: u32,
     /// What the run remembers.
@@ -66,12 +77,24 @@ pub(crate) struct Situation {
     pub(crate) since: Vec<ToolDone>,
     /// The last checkpoint, by id.
     pub(crate) previous: Option<String>,
+    /// The last one that an agent wrote.
+    pub(crate) previous_by_agent: Option<String>,
+    /// A newer checkpoint than those could not be written.
+    pub(crate) unwritten: bool,
+    /// The agent's own list.
+    pub(crate) list: Vec<ListItem>,
+    /// What the agent said since its last checkpoint, oldest first.
+    pub(crate) prose: Vec<Message>,
     /// Who the run works as.
     pub(crate) role: Option<RoleSpec>,
     /// The commit that was checked out when the work was last looked at.
     pub(crate) head: Option<String>,
     /// The file that the task was read from.
     pub(crate) source: Option<String>,
+    /// The word that ends a loop.
+    pub(crate) word: Option<String>,
+    /// Every prompt ends with the demand for a status line: neither a report nor a completion word is asked for.
+    pub(crate) asks_status: bool,
 }
 
 impl Situation {
@@ -96,6 +119,9 @@ impl Situation {
             gates: view.gates.values().cloned().collect(),
             gate_specs: spec.gates.clone(),
             gates_stale: view.gates_stale,
+            gates_old: BTreeSet::new(),
+            gates_at: view.gates_at.clone(),
+            gates_tree: view.gates_tree.clone(),
             round: view.round,
             ledger: view.ledger.clone(),
             memory: spec.memory,
@@ -104,14 +130,28 @@ impl Situation {
             since: view.tools_since.clone(),
             role: spec.role.clone(),
             previous: view.checkpoint.as_ref().map(|c| c.id.clone()),
+            previous_by_agent: view.checkpoint_by_agent.as_ref().map(|c| c.id.clone()),
+            unwritten: view.checkpoint_failed,
+            list: view.list.clone(),
+            prose: view.prose.iter().cloned().collect(),
             head: view.head.clone(),
             source: spec.task.source.clone(),
+            word: spec.last_words.word.clone(),
+            asks_status: spec.last_words == LastWords::default(),
         })
     }
 
-    /// The gates in one line each.
+    /// The gates in one line each: what they said, when, and whether that still says something.
     pub(crate) fn gate_lines(&self) -> Vec<String> {
-        let line = |g: &GateResult| format!("{}: {}", g.gate, if g.passed { "green" } else { "red" });
+        let line = |gate: &GateResult| {
+            let taken = self.gates_at.get(&gate.gate).map(|at| self.at.saturating_sub(*at));
+            let ago = taken.map_or_else(String::new, |ms| format!(" {} ago", segue_report::duration(ms)));
+            let said = if gate.passed { "passes" } else { "fails" };
+            if self.gates_stale || self.gates_old.contains(&gate.gate) {
+                return format!("{}: not known, files changed since its last result{ago}", gate.gate);
+            }
+            format!("{}: {said}, checked{ago}", gate.gate)
+        };
         self.gates.iter().map(line).collect()
     }
 
@@ -131,6 +171,11 @@ impl Workplace {
     /// The repository now, against the start of the run.
     pub(crate) fn facts(&self, git: &GitSpec) -> Option<Facts> {
         self.repo.as_ref().map(|repo| repo.facts(git.base.as_deref(), git.base_tree.as_deref()))
+    }
+
+    /// Hash of everything in the work tree but segue's own; `None` without git.
+    pub(crate) fn tree(&self) -> Option<String> {
+        self.repo.as_ref().and_then(|repo| repo.tree().ok())
     }
 
     /// The same for a work tree that has just been saved.

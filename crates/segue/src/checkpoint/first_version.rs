@@ -52,6 +52,7 @@ fn today(first: First, checksum: String) -> Document {
         agent: first.agent,
         policy: String::new(),
         by: first.by,
+        source: None,
         depth: first.depth,
         stage: first.stage,
         reason: first.reason,

@@ -9,6 +9,7 @@ use segue_machine::checkpoint::parse;
 use segue_machine::{GateWhen, NextKind, NextStep, ToolDone};
 
 use super::document::{Files, History, Iteration, Next, OutputFile};
+use super::tool_calls::failure_line;
 use super::{Situation, Workplace};
 
 /// How many sessions and lines of the past a checkpoint holds.
@@ -68,12 +69,13 @@ pub(super) fn outputs(workdir: &Path, files: &Files) -> Vec<OutputFile> {
 /// What failed last, newest first: gates, then tool calls.
 pub(super) fn errors(situation: &Situation) -> Vec<String> {
     let gates = situation.gates.iter().filter(|gate| !gate.passed).map(|gate| {
-        let exit = gate.exit.map_or_else(|| "no exit code".to_owned(), |code| format!("exit code {code}"));
+        let exit = gate.ended();
         let when = if gate.when == GateWhen::Before { ", before the work began" } else { "" };
         format!("gate {}: {exit}{when}", gate.gate)
     });
     let tools = situation.tools.iter().rev().filter(|tool| !tool.ok);
-    gates.chain(tools.map(|tool| format!("session {}: {}", tool.session, tool.title))).take(ERRORS).collect()
+    let tools = tools.map(|tool| format!("session {}: {}", tool.session, failure_line(tool)));
+    gates.chain(tools).take(ERRORS).collect()
 }
 
 /// What is to follow, and what to begin with.

@@ -42,7 +42,7 @@ fn progress(document: &Document) -> String {
 fn errors(document: &Document) -> String {
     let mut text = format!("# Errors after session {}\n\n{}", document.session, bullets(&failed(document)));
     for gate in document.gates.iter().filter(|gate| !gate.passed) {
-        let exit = gate.exit.map_or_else(|| "did not end".to_owned(), |code| format!("exit {code}"));
+        let exit = gate.exit.map_or_else(|| "no exit code".to_owned(), |code| format!("exit {code}"));
         let output = cut_chars(gate.tail.trim(), OUTPUT).replace("```", "'''");
         text.push_str(&format!("\n## gate {} ({exit})\n```\n{output}\n```\n", gate.name));
     }

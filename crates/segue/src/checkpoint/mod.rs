@@ -1,5 +1,6 @@
 //! Checkpoints as they lie on disk: written from the agent's words and segue's own facts, read again before use.
 
+mod account;
 mod catalog;
 mod compose;
 mod document;
@@ -16,12 +17,12 @@ mod markdown;
 mod prune;
 mod stored;
 mod take;
-mod words;
+mod tool_calls;
 
 pub(crate) use catalog::{Found, NotFound, choose, list};
 pub(crate) use compose::{Composed, compose};
 pub(crate) use document::{ClaimEntry, Document, Files, schema};
-pub(crate) use evidence::judge_words;
+pub(crate) use evidence::{Judgement, judge_words};
 pub(crate) use facts::{Situation, Workplace};
 pub(crate) use handoff_file::write_handoff_file;
 pub(crate) use inside::OutsideError;

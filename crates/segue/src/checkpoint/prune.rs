@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use segue_journal::RunRow;
-use segue_machine::Millis;
+use segue_machine::{Millis, Verdict};
 
 use super::catalog::{self, Found};
 use crate::config::Retention;
@@ -49,7 +49,7 @@ pub(crate) fn doomed(found: &[Found], rows: &[RunRow], keep: Retention, now: Mil
 
 /// Whether a run has reached its end, by its gates or by the agent's word.
 pub(crate) fn is_done(row: &RunRow) -> bool {
-    matches!(row.status.as_str(), "verified" | "claimed")
+    Verdict::word_is_success(&row.status)
 }
 
 /// Why the rules do not keep something of a run any longer; `None` while they do.

@@ -15,6 +15,7 @@ pub(crate) fn document() -> Document {
         agent: "a".to_owned(),
         policy: "auto".to_owned(),
         by: CheckpointBy::Agent,
+        source: None,
         depth: Depth::Full,
         stage: Some("90%".to_owned()),
         reason: "full".to_owned(),

@@ -1,17 +1,18 @@
 //! Taking a checkpoint and saving the work: blocking, to be called off the driver's thread.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use segue_machine::checkpoint::cut_chars;
 use segue_machine::claims::{Judged, count, strike};
 use segue_machine::ledger::{Ledger, Origin};
-use segue_machine::{Asked, CheckpointBy, CommitMode, Event, NextStep, WorkState};
+use segue_machine::{Asked, CheckpointBy, CommitMode, Event, NextStep, WordsSource, WorkState};
 use segue_report::Time;
 
+use crate::checkpoint::account::account;
 use crate::checkpoint::document::{ClaimEntry, Files, GateEntry};
 use crate::checkpoint::evidence::judge_words;
 use crate::checkpoint::facts::commit_lines;
-use crate::checkpoint::words::account;
 use crate::checkpoint::{CheckpointError, Document, Situation, Workplace};
 use crate::checkpoint::{gather, markdown};
 use crate::git::{Facts, Snapshot, SnapshotRequest};
@@ -25,11 +26,13 @@ pub(crate) struct Request {
     pub(crate) answer: Option<String>,
     pub(crate) commit: bool,
     pub(crate) next: Option<NextStep>,
+    pub(crate) source: Option<WordsSource>,
     pub(crate) situation: Situation,
 }
 
-/// Puts the work into git, judges what the agent claims, writes the checkpoint, and tells it all as events.
-pub(crate) fn take(place: &Workplace, mut request: Request) -> Result<Vec<Event>, CheckpointError> {
+/// Puts the work into git, judges what the agent claims, writes the checkpoint, and tells it all as events. A checkpoint
+/// that cannot be written is an event too.
+pub(crate) fn take(place: &Workplace, mut request: Request) -> Vec<Event> {
     let began = Instant::now();
     // The snapshot comes first: whatever follows, the work is safe. A commit comes last: it would make "I committed it"
     // true for an agent that did not.
@@ -47,24 +50,34 @@ pub(crate) fn take(place: &Workplace, mut request: Request) -> Result<Vec<Event>
     let text = text_of(place, &request, &judgement.judged);
     let document = document(place, &request, by, text, facts.as_ref(), &work, &judgement.judged);
     let document = document.clean(&place.redactor);
-    let markdown = markdown::page(&document);
     let (depth, session, claims) = (document.depth, document.session, document.counts);
     let troubles = place.forms.write(place.store.workdir(), &document);
     work.trouble = work.trouble.into_iter().chain(troubles).reduce(|all, one| format!("{all}; {one}"));
-    let path = document.store(&place.forms.dir(place.store.root())?, &markdown)?;
     let mut events: Vec<Event> = judgement.events().collect();
-    events.push(Event::CheckpointTaken {
-        checkpoint: request.id,
-        session,
-        by,
-        depth,
-        path: place.store.shown(&path),
-        claims,
-        work,
-        ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
-        judged: judgement.judged,
+    let checkpoint = request.id;
+    events.push(match store(place, document) {
+        Ok(path) => Event::CheckpointTaken {
+            checkpoint,
+            session,
+            by,
+            depth,
+            path: place.store.shown(&path),
+            claims,
+            work,
+            ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            judged: judgement.judged,
+            source: request.source,
+        },
+        Err(error) => {
+            Event::CheckpointFailed { checkpoint, session, by, depth, why: error.to_string(), work }
+        }
     });
-    Ok(events)
+    events
+}
+
+fn store(place: &Workplace, document: Document) -> Result<PathBuf, CheckpointError> {
+    let markdown = markdown::page(&document);
+    document.store(&place.forms.dir(place.store.root())?, &markdown)
 }
 
 /// Puts the work into git as the configuration says; trouble is told, never raised.
@@ -147,11 +160,7 @@ fn text_of(place: &Workplace, request: &Request, judged: &[Judged]) -> String {
     let max = request.situation.policy.max_chars.map_or(usize::MAX, |m| m as usize);
     let text = match &request.answer {
         Some(answer) => strike(answer, judged),
-        None => {
-            let earlier = request.situation.previous.as_ref();
-            let earlier = earlier.and_then(|id| Document::read(&Document::file(&place.checkpoints, id)).ok());
-            account(&request.situation, &request.asked.reason, request.asked.depth, earlier.as_ref())
-        }
+        None => account(place, &request.situation, &request.asked.reason),
     };
     cut_chars(&text, max)
 }
@@ -181,6 +190,7 @@ fn document(
         agent: situation.agent.clone(),
         policy: situation.policy.name.clone(),
         by,
+        source: request.source,
         depth: request.asked.depth,
         stage: request.asked.stage.clone(),
         reason: request.asked.reason.clone(),

@@ -22,6 +22,7 @@ pub(super) fn doctor(at: &Place) -> Result<u8, Failure> {
     let mut checks = vec![git(at), repository(at), configuration(at)];
     checks.extend(agents(at));
     checks.extend([state(at), journal(at), owner(at)]);
+    checks.extend(other_tools(at));
     let bad = checks.iter().filter(|c| !c.fine).count();
     for check in &checks {
         if at.json {
@@ -48,6 +49,12 @@ fn git(at: &Place) -> Check {
             text: format!("{why}: install git, or run with --no-git"),
         },
     }
+}
+
+// Settings of other tools are nothing bad, but they do nothing here.
+fn other_tools(at: &Place) -> Option<Check> {
+    let lines = crate::config::other_tools::found_settings(at.store().root());
+    (!lines.is_empty()).then(|| Check { name: "other tools".into(), fine: true, text: lines.join("\n") })
 }
 
 fn repository(at: &Place) -> Check {

@@ -1,8 +1,9 @@
 //! What an agent's own hooks call: the brake after a tool, and the guard before a compaction.
 //!
-//! A hook must never be the reason that an agent stops working: whatever goes wrong here lets it go on.
+//! A hook must never be the reason that an agent stops working: whatever goes wrong here lets it go on. Only an agent whose
+//! run is gone is stopped after its tool, because nobody looks after it.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use segue_agents::text_chars;
@@ -11,11 +12,18 @@ use serde_json::{Value, json};
 use super::args::Hook;
 use super::failure::Failure;
 use super::out;
-use crate::driver::{Message, say_to_run};
+use crate::driver::{HookVerdict, Message, say_to_run};
 
 /// Claude Code keeps a longer shell output in a file and gives the model only a preview.
 const SHELL_MOST: u64 = 30_000;
 const SHELL_PREVIEW: u64 = 2_500;
+
+/// What the model is told of a written file besides its changed lines.
+const WRITTEN: u64 = 200;
+/// A line number before each line of a file that is read.
+const LINE_NUMBER: u64 = 7;
+/// A picture of the largest size that is sent, 1,600 tokens.
+const IMAGE: u64 = 4_000;
 
 /// Answers the hook on standard output.
 pub(super) fn hook(which: &Hook) -> Result<u8, Failure> {
@@ -24,10 +32,14 @@ pub(super) fn hook(which: &Hook) -> Result<u8, Failure> {
     let input: Value = serde_json::from_str(&text).unwrap_or_default();
     match which {
         Hook::AfterTool | Hook::BeforeModel => {
-            let stop = if let Hook::AfterTool = which { after_tool(&input) } else { before_model() };
-            if stop.unwrap_or(false) {
+            let verdict = if let Hook::AfterTool = which { after_tool(&input) } else { before_model() };
+            let HookVerdict { stop, context } = verdict.unwrap_or_default();
+            if stop {
                 let reason = "segue stops the work here; what it needs next comes as a message";
                 out::line(&json!({ "continue": false, "stopReason": reason }).to_string());
+            } else if let Some(text) = context {
+                let context = json!({ "hookEventName": "PostToolUse", "additionalContext": text });
+                out::line(&json!({ "hookSpecificOutput": context }).to_string());
             }
         }
         Hook::Archive => {
@@ -53,9 +65,9 @@ fn archive(input: &Value) -> Option<u64> {
 }
 
 // A sub-agent's tools fill its own window, not the one that is looked after.
-fn after_tool(input: &Value) -> Option<bool> {
+fn after_tool(input: &Value) -> Option<HookVerdict> {
     if input.get("agent_id").is_some_and(|id| !id.is_null()) {
-        return Some(false);
+        return Some(HookVerdict::default());
     }
     let tool = input["tool_use_id"].as_str()?.to_owned();
     let chars = result_chars(input["tool_name"].as_str().unwrap_or_default(), &input["tool_response"]);
@@ -63,21 +75,66 @@ fn after_tool(input: &Value) -> Option<bool> {
 }
 
 // Everything that the call will carry has come through the agent's own stream by now.
-fn before_model() -> Option<bool> {
+fn before_model() -> Option<HookVerdict> {
     ask("model call".to_owned(), 0)
 }
 
-fn ask(tool: String, chars: u64) -> Option<bool> {
+fn ask(tool: String, chars: u64) -> Option<HookVerdict> {
     let socket = std::env::var("SEGUE_SOCKET").ok()?;
     let token = std::env::var("SEGUE_TOKEN").ok()?;
     let mark = std::env::var(crate::process::SESSION_MARK).ok()?;
     let session = mark.rsplit('.').next()?.parse().ok()?;
-    say_to_run(Path::new(&socket), &token, Message::Brake { session, tool, chars }).ok()
+    match say_to_run(Path::new(&socket), &token, Message::Brake { session, tool, chars }) {
+        Ok(verdict) => Some(verdict),
+        // Nobody listens any more, which is another thing than a run that is slow to answer.
+        Err(error) if matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotFound) => {
+            Some(HookVerdict { stop: true, ..HookVerdict::default() })
+        }
+        Err(_) => None,
+    }
 }
 
+// What the model is sent of a result, which is less than what the hook is told for some tools and more for others.
 fn result_chars(tool: &str, response: &Value) -> u64 {
-    let chars = text_chars(response);
-    if tool == "Bash" && chars > SHELL_MOST { SHELL_PREVIEW } else { chars }
+    if let Some(chars) = media_chars(response) {
+        return chars;
+    }
+    match tool {
+        // The model gets the changed lines, not the file as it was.
+        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => {
+            let patch = text_chars(&response["structuredPatch"]);
+            patch.saturating_add(text_chars(&response["filePath"])).saturating_add(WRITTEN)
+        }
+        "Read" => {
+            let lines = response["file"]["numLines"].as_u64().unwrap_or(0);
+            text_chars(response).saturating_add(lines.saturating_mul(LINE_NUMBER))
+        }
+        _ => {
+            let chars = text_chars(response);
+            if tool == "Bash" && chars > SHELL_MOST { SHELL_PREVIEW } else { chars }
+        }
+    }
+}
+
+// Pictures and documents are counted by their size, as characters of usual text that take as many tokens.
+fn media_chars(response: &Value) -> Option<u64> {
+    if let Some(parts) = response.as_array() {
+        let media = |part: &Value| media_chars(part).unwrap_or_else(|| text_chars(part));
+        return parts.iter().any(|part| media_chars(part).is_some()).then(|| parts.iter().map(media).sum());
+    }
+    let file = &response["file"];
+    match response["type"].as_str()? {
+        "image" => {
+            let side = |name: &str| file["dimensions"][name].as_u64();
+            let pixels = side("displayWidth").zip(side("displayHeight")).map(|(w, h)| w.saturating_mul(h));
+            Some(pixels.map_or(IMAGE, |pixels| (pixels / 300).clamp(200, IMAGE)))
+        }
+        "pdf" | "document" => {
+            let bytes = file["originalSize"].as_u64().unwrap_or(0);
+            Some((bytes / 10).clamp(IMAGE, 250_000))
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -94,7 +151,28 @@ mod tests {
     }
 
     #[test]
+    fn a_result_counts_for_what_the_model_is_sent_of_it() {
+        let patch = json!([{ "oldStart": 1, "lines": ["-old", "+new"] }]);
+        let edit = json!({
+            "filePath": "a.rs", "originalFile": "x".repeat(90_000), "oldString": "old", "newString": "new",
+            "structuredPatch": patch,
+        });
+        assert_eq!(result_chars("Edit", &edit), 8 + 4 + WRITTEN);
+        let read = json!({ "type": "text", "file": { "content": "a\nb\n", "numLines": 2 } });
+        assert_eq!(result_chars("Read", &read), 4 + 4 + 2 * LINE_NUMBER);
+        let size = json!({ "displayWidth": 600, "displayHeight": 400 });
+        let image = json!({ "type": "image", "file": { "base64": "x".repeat(90_000), "dimensions": size } });
+        assert_eq!(result_chars("Read", &image), 800);
+        let pdf = json!({ "type": "pdf", "file": { "base64": "x".repeat(90_000), "originalSize": 67_500 } });
+        assert_eq!(result_chars("Read", &pdf), 6_750);
+        let mixed =
+            json!([{ "type": "text", "text": "abc" }, { "type": "image", "data": "x".repeat(90_000) }]);
+        assert_eq!(result_chars("mcp__x__y", &mixed), 4 + 3 + IMAGE);
+    }
+
+    #[test]
     fn a_sub_agents_tool_never_brakes() {
-        assert_eq!(after_tool(&json!({ "agent_id": "a1", "tool_use_id": "t" })), Some(false));
+        let verdict = after_tool(&json!({ "agent_id": "a1", "tool_use_id": "t" }));
+        assert_eq!(verdict, Some(HookVerdict::default()));
     }
 }

@@ -23,10 +23,7 @@ pub(super) fn looping(at: &Place, args: &Loop) -> Result<u8, Failure> {
     flags.policy.get_or_insert_with(|| "loop".to_owned());
     let mut settings = at.settings(&flags)?;
     settings.limits.gate_rounds = args.max_iterations;
-    let mut task = run::task(&args.prompt, &at.dir)?;
-    if !task.text.contains(word) {
-        task.text.push_str(&format!("\n\nWhen everything is done, and only then, say {word}."));
-    }
+    let task = run::task(&args.prompt, &at.dir)?;
     let repo = open::repo(&at.dir, &settings)?;
     let look = if at.json { Look::Json } else { Look::Human };
     let last_words = LastWords { report: false, word: Some(word.to_owned()) };

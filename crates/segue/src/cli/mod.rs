@@ -7,6 +7,7 @@ mod bridge;
 mod budget;
 mod checkpoint;
 mod config;
+mod crashed;
 mod demo;
 mod doctor;
 mod failure;
@@ -40,6 +41,7 @@ use clap::Parser;
 use args::{Args, Command};
 use failure::Failure;
 
+use crate::config::other_tools;
 use crate::driver::Message;
 
 /// Runs the program and says how it ended.
@@ -48,6 +50,7 @@ pub(crate) fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => {
             let _ = error.print();
+            tell_old_flag(&error);
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
@@ -58,6 +61,18 @@ pub(crate) fn main() -> ExitCode {
             failure.print(json);
             ExitCode::from(failure.exit)
         }
+    }
+}
+
+// A flag of another tool is answered with what means the same here.
+fn tell_old_flag(error: &clap::Error) {
+    use std::io::Write;
+    let Some(clap::error::ContextValue::String(typed)) = error.get(clap::error::ContextKind::InvalidArg)
+    else {
+        return;
+    };
+    if let Some(answer) = other_tools::flag(typed) {
+        let _ = writeln!(std::io::stderr().lock(), "\n{typed} {answer}");
     }
 }
 

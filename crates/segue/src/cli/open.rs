@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use segue_journal::{Journal, Reader, RunRow};
 use segue_machine::policy::preset;
-use segue_machine::{CommitMode, RunSpec, View};
+use segue_machine::{CommitMode, RunSpec, Task, View};
 use segue_redact::{Extra, Redactor};
 
 use super::failure::Failure;
 use crate::checkpoint::Workplace;
 use crate::config::{AgentSettings, Flags, Layers, RedactSettings, Settings, redaction, resolve};
+use crate::gates::shell;
 use crate::git::Repo;
 use crate::keep::Found;
 use crate::private::Private;
@@ -164,6 +165,7 @@ pub(super) fn workplace(
         forms,
         repo,
         prompts: Arc::new(prompts),
+        account_tokens: settings.checkpoint.account_tokens,
         redactor,
         found: Found::default(),
         private,
@@ -199,6 +201,51 @@ pub(super) fn check_agents(agents: &[AgentSettings], workdir: &Path) -> Result<(
         })?;
     }
     Ok(())
+}
+
+/// Makes sure that what was set up can do what it is for, before anything is written: a gate that can be started, a
+/// window that the task fits into.
+pub(super) fn check_setup(settings: &Settings, task: Option<&Task>, workdir: &Path) -> Result<(), Failure> {
+    for gate in settings.gates.iter().filter(|gate| !gate.manual) {
+        let Some(program) = shell::first_program(&gate.run) else { continue };
+        find_program(&program, workdir).map_err(|why| {
+            let hint = if program.contains('/') {
+                format!("if the agent is to write it, call it as `sh {program}`")
+            } else {
+                "install it, or correct `run` of the gate".to_owned()
+            };
+            Failure::usage(format!("gate {}: {why}; {hint}", gate.name))
+        })?;
+    }
+    for agent in &settings.agents {
+        let spec = &agent.spec;
+        if let (Some(window), Some(budget)) = (spec.window, spec.budget)
+            && budget >= window
+        {
+            return Err(Failure::usage(format!(
+                "agent {}: budget = {budget} has no effect, its window is {window}; lower the budget or remove it",
+                spec.name
+            )));
+        }
+    }
+    task.map_or(Ok(()), |task| check_task(settings, task))
+}
+
+// Text has hardly ever more than five characters a token: what is refused would not fit for certain.
+fn check_task(settings: &Settings, task: &Task) -> Result<(), Failure> {
+    const MOST_CHARS_PER_TOKEN: u64 = 5;
+    let Some(agent) = settings.agents.first().map(|agent| &agent.spec) else { return Ok(()) };
+    let listed = || agent.model.as_deref().and_then(segue_agents::windows::window);
+    let window = agent.window.or_else(listed).into_iter().chain(agent.budget).min();
+    let least = task.text.chars().count() as u64 / MOST_CHARS_PER_TOKEN;
+    match window {
+        Some(window) if least > window => Err(Failure::usage(format!(
+            "the task does not fit: it has at least {least} tokens, and {} works with {window}; \
+             put the material into files and let the task name them, or choose a larger window",
+            agent.name
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Where a program lies, or why it cannot be started.

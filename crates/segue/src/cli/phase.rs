@@ -46,7 +46,7 @@ pub(super) fn phase(at: &Place, args: &args::Phase) -> Result<u8, Failure> {
     }
     let repo = open::repo(&at.dir, &settings)?;
     // The plan's file is not the task: that the plan is read again before each phase is the plan's own affair.
-    let task = Task { text: job.text, source: None, open_items: job.open_items };
+    let task = Task { text: job.text, open_items: job.open_items, ..Task::default() };
     let look = if at.json { Look::Json } else { Look::Human };
     let order = run::Order { run: job.run, last_words: LastWords { report: !job.mend, word: None } };
     Ok(run::start_as(at, &settings, task, None, repo, look, order)?.1)

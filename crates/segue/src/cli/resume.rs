@@ -1,18 +1,23 @@
 //! `segue resume`: replay the journal, end what the dead process left behind, and go on.
 
+use std::io::Write;
+use std::path::Path;
 use std::time::Duration;
 
 use segue_journal::{Journal, Reader, RunRow};
 use segue_machine::{Event, Phase, RunSpec, View};
 
 use super::args::Resume;
+use super::crashed;
 use super::failure::Failure;
 use super::open::{self, Place};
 use super::run::{drive, known_circuits, refuse_unkept, warn};
 use super::{plan, way_back};
 use crate::budget::{self, DayBook};
+use crate::checkpoint::is_done;
 use crate::config::{Flags, Settings};
 use crate::driver::{Book, Driver, Face, Look};
+use crate::gates::swap;
 use crate::git::Repo;
 use crate::process::lock::Lock;
 use crate::process::{self, tree};
@@ -68,14 +73,24 @@ pub(super) fn resume_with(
     warn(&settings);
     let (verified, workdir) = (spec.require_verified, spec.workdir.clone());
     let place = open::workplace(store, &row.id, repo, &settings)?;
+    if spec.task.private && !place.private.has_task() {
+        let lost = store_path(&place, &row.id);
+        return Err(Failure::usage(format!(
+            "the task of run {} holds a secret, and the file that had it is gone ({lost}): the agent would be given the \
+             task without it; start a new run with the task as it was, and `--from-checkpoint`",
+            row.id
+        )));
+    }
     tree::adopt()?;
     let orphans = end_orphans(&row.id, machine.view());
+    undo_swap(&place.store.run_dir(&row.id));
     let back = back.map(|document| way_back::prepare(document, &place, machine.view(), last)).transpose()?;
     journal.append(&row.id, &[], Some("running".into()))?;
     let book = Book::new(journal, &row.id, last);
-    let (spec, same_session) = (changed.map(Box::new), args.same_session);
+    let (spec, answer) = (changed.map(Box::new), args.answer.clone());
+    let same_session = args.same_session || (answer.is_some() && back.is_none());
     let (now, circuits) = (args.now, known_circuits(&settings));
-    let first = Event::RunResumed { orphans, spec, same_session, at: back, now, circuits };
+    let first = Event::RunResumed { orphans, spec, same_session, at: back, now, circuits, answer };
     let day = DayBook::open(&row.id, &workdir, &settings, &past, clock::now());
     refuse_unkept(&settings, day.as_ref())?;
     let day = day.map(|day| day.knows(machine.view()));
@@ -88,24 +103,36 @@ pub(super) fn resume_with(
     Ok(outcome.exit_code(verified))
 }
 
+fn store_path(place: &crate::checkpoint::Workplace, run: &str) -> String {
+    place.store.shown(&place.store.run_dir(run).join("private.json"))
+}
+
 /// Ends what is left of a run whose process is dead: the agent itself, and everything that carries the run's mark.
 pub(super) fn end_orphans(run: &str, view: &View) -> u32 {
     let grace = Duration::from_secs(1);
-    let agent = view.session.as_ref().and_then(|s| s.pid).map(|(pid, start)| tree::Proc { pid, start });
-    let family = agent.filter(|a| tree::is_alive(a.pid, a.start)).map_or_else(Vec::new, |agent| {
-        let mut family = tree::descendants(agent.pid);
-        family.push(agent);
-        family
-    });
-    tree::end(&family, grace) + process::sweep_marked(&format!("{}={run}", process::RUN_MARK), grace)
+    tree::end(&crashed::left_of(run, view), grace)
+        + process::sweep_marked(&format!("{}={run}", process::RUN_MARK), grace)
+}
+
+/// Puts the agent's files back where a crash left the originals of a gate in place.
+pub(super) fn undo_swap(run_dir: &Path) {
+    let Some(kept) = swap::undo_cut_off(run_dir) else { return };
+    let left = if kept.is_empty() {
+        String::new()
+    } else {
+        format!("; changed since and left alone: {}", kept.join(", "))
+    };
+    let _ = writeln!(
+        std::io::stderr().lock(),
+        "segue: a gate was running with the originals of its files when the run crashed: the agent's files are back{left}"
+    );
 }
 
 fn choose(at: &Place, reader: &Reader, id: Option<&str>) -> Result<RunRow, Failure> {
     if id.is_some() {
         return at.run(reader, id);
     }
-    let done = |row: &RunRow| matches!(row.status.as_str(), "verified" | "claimed");
-    let open = reader.runs()?.into_iter().find(|row| !done(row));
+    let open = reader.runs()?.into_iter().find(|row| !is_done(row));
     open.ok_or_else(|| {
         Failure::usage("there is nothing to resume here: every run is finished (`segue status --all`)")
     })
@@ -154,6 +181,12 @@ fn changed_spec(args: &Resume, spec: &RunSpec, settings: &Settings) -> Option<Ru
         for agent in &mut changed.agents {
             let now = settings.agents.iter().find(|a| a.spec.name == agent.name);
             agent.allow = now.map(|a| a.spec.allow.clone()).unwrap_or_default();
+        }
+    }
+    for gate in &mut changed.gates {
+        if let Some(now) = settings.gates.iter().find(|now| now.name == gate.name) {
+            gate.may_change = now.may_change;
+            gate.protect.clone_from(&now.protect);
         }
     }
     // Whether to wait is a matter of whoever calls, each time anew.

@@ -14,12 +14,13 @@ use segue_plans::read_task;
 use super::args::Run;
 use super::failure::Failure;
 use super::open::{self, Place};
-use super::resume::end_orphans;
+use super::resume::{end_orphans, undo_swap};
 use super::way_back;
 use super::{out, plan};
 use crate::budget::{self, DayBook};
 use crate::checkpoint::{Document, prune_quietly};
 use crate::config::Settings;
+use crate::config::other_tools::found_settings;
 use crate::driver::{self, Book, Driver, Face, Look};
 use crate::git::Repo;
 use crate::history;
@@ -32,6 +33,7 @@ use crate::{clean, clock, learned};
 
 /// Runs a task to its end and returns the exit code.
 pub(super) fn run(at: &Place, args: &Run) -> Result<u8, Failure> {
+    tell_other_settings(at);
     if let Some(plan) = plan::wanted(at, args)? {
         return plan::run(at, args, plan);
     }
@@ -86,6 +88,7 @@ pub(super) fn start_as(
 ) -> Result<(String, u8), Failure> {
     let store = repo.as_ref().map_or_else(|| Store::at(&at.dir), |repo| Store::at(repo.root()));
     open::check_agents(&settings.everyone(), store.workdir())?;
+    open::check_setup(settings, Some(&task), store.workdir())?;
     store.create()?;
     let run = order.run;
     let _lock = Lock::take(&store.lock_dir(), &run)?;
@@ -109,6 +112,7 @@ pub(super) fn start_as(
     let clean = clean::spec(&place.redactor, &spec);
     place.private = Private::between(&spec, &clean);
     place.private.store(&place.store.run_dir(&run))?;
+    spec.task.private = place.private.has_task();
     journal.create_run(&RunRow {
         id: run.clone(),
         created_at: spec.started_at,
@@ -152,6 +156,7 @@ fn end_dead_runs(journal: &Journal, workdir: &Path) -> Result<(), Failure> {
         let elsewhere = |spec: &RunSpec| Path::new(&spec.workdir) != workdir;
         if !machine.view().spec.as_deref().is_some_and(elsewhere) {
             end_orphans(&row.id, machine.view());
+            undo_swap(&Store::at(workdir).run_dir(&row.id));
         }
     }
     Ok(())
@@ -167,6 +172,17 @@ pub(super) fn drive(
     let outcome = runtime.block_on(async { make()?.drive(first).await });
     runtime.shutdown_timeout(std::time::Duration::from_secs(2));
     Ok(outcome?)
+}
+
+// Settings of another tool in a project that has none of segue's: they are not applied, and nobody should think so.
+fn tell_other_settings(at: &Place) {
+    use std::io::Write;
+    let root = at.store().root().to_owned();
+    if !root.join("segue.toml").exists() {
+        for line in found_settings(&root) {
+            let _ = writeln!(std::io::stderr().lock(), "segue: {line}");
+        }
+    }
 }
 
 /// Says what is worth saying although it stops nothing.
@@ -238,6 +254,7 @@ fn spec(settings: &Settings, task: Task, repo: Option<&Repo>, workdir: &Path) ->
         },
         workdir: workdir.display().to_string(),
         require_verified: settings.require_verified,
+        strict_claims: settings.strict_claims,
         started_at: clock::now(),
         from: None,
         role: settings.role.clone(),
@@ -276,6 +293,7 @@ fn dry_run(at: &Place, settings: &Settings, task: &Task) -> Result<u8, Failure> 
     let repo = open::repo(&at.dir, settings)?;
     let workdir = repo.as_ref().map_or(at.dir.as_path(), Repo::root);
     open::check_agents(&settings.everyone(), workdir)?;
+    open::check_setup(settings, Some(task), workdir)?;
     let stages: Vec<String> = settings.policy.stages.iter().map(|s| s.at.to_string()).collect();
     let agents: Vec<&str> = settings.agents.iter().map(|a| a.spec.name.as_str()).collect();
     let gates: Vec<&str> = settings.gates.iter().map(|g| g.run.as_str()).collect();
@@ -288,7 +306,7 @@ fn dry_run(at: &Place, settings: &Settings, task: &Task) -> Result<u8, Failure> 
         return Ok(0);
     }
     let none = |list: &[&str]| {
-        if list.is_empty() { "none: the verdict can only be claimed".to_owned() } else { list.join(", ") }
+        if list.is_empty() { "none: the verdict is at most unverified".to_owned() } else { list.join(", ") }
     };
     out::lines([
         format!("would run  {}", title(&task.text)),

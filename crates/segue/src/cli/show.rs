@@ -67,7 +67,7 @@ fn overview(at: &Place, run: &str, past: &[Past], decisions: &[Notice], view: &V
             .iter()
             .map(|(id, path, session)| serde_json::json!({ "checkpoint": id, "path": path, "session": session }))
             .collect();
-        let doc = serde_json::json!({ "run": run, "task": view.spec.as_ref().map(|s| &s.task.text), "checkpoints": list, "decisions": decisions });
+        let doc = serde_json::json!({ "run": run, "task": view.spec.as_ref().map(|s| &s.task.text), "verdict": view.outcome, "last_message": view.last_message, "checkpoints": list, "decisions": decisions });
         out::line(&doc.to_string());
         return Ok(0);
     }
@@ -75,6 +75,13 @@ fn overview(at: &Place, run: &str, past: &[Past], decisions: &[Notice], view: &V
     out::line(&format!("run {run}"));
     if let Some(spec) = &view.spec {
         out::lines(spec.task.text.lines().take(10).map(|l| format!("  {}", segue_report::plain(l))));
+    }
+    if let Some(outcome) = &view.outcome {
+        out::line(&segue_report::plain(&format!("{}: {}", outcome.verdict.word(), outcome.reason)));
+    }
+    if let Some(message) = &view.last_message {
+        out::line("the agent's last message");
+        out::lines(message.lines().map(|l| format!("  {}", segue_report::plain(l))));
     }
     out::line("checkpoints");
     for (id, path, session) in &checkpoints {
@@ -143,7 +150,7 @@ fn gates(at: &Place, view: &View) -> Result<u8, Failure> {
             out::line(&serde_json::to_string(gate).unwrap_or_default());
             continue;
         }
-        let exit = gate.exit.map_or_else(|| "no exit code".to_owned(), |c| format!("exit {c}"));
+        let exit = gate.ended();
         out::line(&format!(
             "{}  {}  {exit}  {} ms",
             gate.gate,

@@ -2,11 +2,12 @@
 
 use segue_report::{StatusDoc, render};
 
+use super::crashed;
 use super::failure::Failure;
 use super::open::{self, Place};
 use super::out;
+use crate::clock;
 use crate::driver::screen_width;
-use crate::{clock, history};
 
 /// Shows one run, or all of them in a line each.
 pub(super) fn status(at: &Place, run: Option<&str>, all: bool) -> Result<u8, Failure> {
@@ -32,40 +33,46 @@ pub(super) fn status(at: &Place, run: Option<&str>, all: bool) -> Result<u8, Fai
 }
 
 fn show(at: &Place, reader: &segue_journal::Reader, run: &str) -> Result<u8, Failure> {
-    let row = at.run(reader, Some(run))?;
-    let machine = history::replay(&history::read(reader, &row.id, 0)?, |_, _, _| {});
-    let doc = StatusDoc::new(&row.id, machine.view(), clock::now());
-    let holder = open::owner(at, &row.id, machine.view());
-    let dead = row.status == "running" && holder.is_none();
+    let seen = crashed::look(at, reader, run)?;
+    let (id, view, now) = (&seen.row.id, seen.machine.view(), clock::now());
+    let mut doc = StatusDoc::new(id, view, now);
+    if let Some(crash) = &seen.crash {
+        doc = doc.crashed(crash.since, crash.alive.iter().map(|proc| proc.pid).collect(), now);
+    }
     if at.json {
         let mut json = serde_json::to_value(&doc).unwrap_or_default();
+        let holder = open::owner(at, id, view);
         json["process"] = holder.map_or(serde_json::Value::Null, |h| h.pid.into());
+        json["status"] = seen.word().into();
         out::line(&json.to_string());
         return Ok(0);
     }
     let color =
         std::env::var_os("NO_COLOR").is_none() && std::io::IsTerminal::is_terminal(&std::io::stdout());
     out::painted(render(&doc, screen_width(), color));
-    if let Some(line) = super::plan::line_of(at, &row.id) {
+    if let Some(line) = super::plan::line_of(at, id) {
         out::line(&line);
-    }
-    if dead {
-        out::line("its process is gone: `segue resume` goes on from the last durable fact");
     }
     Ok(0)
 }
 
 fn list(at: &Place, reader: &segue_journal::Reader) -> Result<u8, Failure> {
     for row in reader.runs()? {
+        // Only what says to be running can be something else.
+        let seen = (row.status == "running").then(|| crashed::look(at, reader, &row.id)).transpose()?;
+        let status = seen.as_ref().map_or(row.status.as_str(), |seen| seen.word());
         if at.json {
+            let crash = seen.as_ref().and_then(|seen| seen.crash.as_ref());
             let doc = serde_json::json!({
-                "run": row.id, "status": row.status, "task": row.task, "agent": row.agent, "policy": row.policy,
+                "run": row.id, "status": status, "task": row.task, "agent": row.agent, "policy": row.policy,
                 "created_at": row.created_at, "finished_at": row.finished_at,
+                "crashed_at": crash.map(|crash| crash.since),
+                "alive": crash.map(|crash| crash.alive.iter().map(|proc| proc.pid).collect::<Vec<_>>()),
             });
             out::line(&doc.to_string());
         } else {
             let task = segue_report::plain(&row.task);
-            out::line(&format!("{}  {:<12}  {:<8}  {task}", row.id, row.status, row.policy));
+            out::line(&format!("{}  {:<12}  {:<8}  {task}", row.id, status, row.policy));
         }
     }
     Ok(0)

@@ -4,11 +4,13 @@ use std::path::Path;
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::crashed;
 use super::failure::Failure;
 use super::open::Place;
 use super::out;
 use crate::plan;
 use crate::process::lock::{Holder, Lock};
+use crate::process::tree;
 
 /// Signals the owner of this work tree, once or, for an end at once, twice.
 pub(super) fn stop(at: &Place, run: Option<&str>, now: bool) -> Result<u8, Failure> {
@@ -18,7 +20,7 @@ pub(super) fn stop(at: &Place, run: Option<&str>, now: bool) -> Result<u8, Failu
     let plan = alive(&plan::home(&at.store()));
     let meant = plan.filter(|plan| run.is_none_or(|run| plan.run.starts_with(run)) || at_work.is_none());
     let Some(holder) = meant.or(at_work) else {
-        return Err(Failure::usage("no run works here now"));
+        return end_orphans(at, run);
     };
     if run.is_some_and(|run| !holder.run.starts_with(run)) {
         return Err(Failure::usage(format!("the run that works here now is {}", holder.run)));
@@ -43,4 +45,32 @@ pub(super) fn stop(at: &Place, run: Option<&str>, now: bool) -> Result<u8, Failu
         ));
     }
     Ok(0)
+}
+
+// Nobody is at work: what a crashed run left behind may be.
+fn end_orphans(at: &Place, run: Option<&str>) -> Result<u8, Failure> {
+    let none = "no active run in this directory";
+    let mut ended = false;
+    for row in at.runs()?.iter().filter(|row| row.status == "running") {
+        if run.is_some_and(|run| !row.id.starts_with(run)) {
+            continue;
+        }
+        let seen = crashed::look(at, &at.reader()?, &row.id)?;
+        let Some(crash) = seen.crash.filter(|crash| !crash.alive.is_empty()) else { continue };
+        let count = tree::end(&crash.alive, std::time::Duration::from_secs(1));
+        ended = true;
+        if at.json {
+            let pids: Vec<u32> = crash.alive.iter().map(|proc| proc.pid).collect();
+            out::line(
+                &serde_json::json!({ "run": row.id, "crashed_at": crash.since, "ended": pids }).to_string(),
+            );
+        } else {
+            let what = if count == 1 { "1 process" } else { &format!("{count} processes") };
+            out::line(&format!(
+                "run {} had crashed; ended {what} that it left behind; `segue resume {}` continues it",
+                row.id, row.id
+            ));
+        }
+    }
+    if ended { Ok(0) } else { Err(Failure::usage(none)) }
 }

@@ -9,6 +9,7 @@ use crate::config::key::{KEYS, KeyPath, nearest};
 use crate::config::layers::{Entry, Source};
 use crate::config::lists;
 use crate::config::origin::{Origin, Spot, Spots};
+use crate::config::other_tools;
 use crate::config::problem::{Problem, Trouble};
 use crate::config::read::{Written, found, read};
 use crate::config::value::Value;
@@ -72,6 +73,8 @@ impl Reader<'_> {
         let name = name.get_ref().as_ref().to_owned();
         let hint = if valid.contains(&"*") {
             "choose a name of your own".to_owned()
+        } else if let Some(answer) = other_tools::key(&name).filter(|_| home_of(&name).is_none()) {
+            answer
         } else if let Some(near) = nearest(&name, valid.iter().copied()) {
             format!("did you mean {near:?}?")
         } else if let Some(home) = home_of(&name) {

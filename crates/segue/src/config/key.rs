@@ -65,6 +65,11 @@ pub(crate) const KEYS: &[Key] = &[
     key("policy", Kind::Choice(&preset::NAMES), "the preset that the other values start from"),
     key("require_verified", Kind::Bool, "a claim without a gate is not enough"),
     key(
+        "claims",
+        Kind::Choice(&["shown", "strict"]),
+        "what a false claim in the last message does when the gates pass: it is shown, or (strict) the run fails",
+    ),
+    key(
         "context_threshold",
         Kind::Percent,
         "moves the stage that replaces the session, in percent of the ceiling; 100 switches replacing off",
@@ -143,6 +148,8 @@ pub(crate) const KEYS: &[Key] = &[
     key("gates.*.run", Kind::Text, "the command of a gate that a plan names"),
     key("gates.*.timeout", Kind::Duration, "how long it may take"),
     key("gates.*.manual", Kind::Bool, "a person decides; never run"),
+    key("gates.*.protect", Kind::Words, "globs of files that it runs, beside those that its command tells"),
+    key("gates.*.may_change", Kind::Bool, "the agent may change what it runs"),
     key("git.enabled", Kind::Bool, "whether git is used at all"),
     env(
         key(
@@ -161,6 +168,11 @@ pub(crate) const KEYS: &[Key] = &[
         "how long the agent may take to answer a checkpoint request",
     ),
     key("checkpoint.max_chars", Kind::Count(1), "the longest text of a checkpoint that is passed on"),
+    key(
+        "checkpoint.account_tokens",
+        Kind::Tokens,
+        "the longest checkpoint that segue writes itself, from the agent's list, words and tool calls",
+    ),
     key("checkpoint.dir", Kind::Text, "where checkpoints are kept, from the work tree"),
     lifted(key(
         "checkpoint.handoff_file",

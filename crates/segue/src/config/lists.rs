@@ -48,7 +48,7 @@ pub(crate) fn gate_from_command(command: &str, others: &[GateSpec]) -> GateSpec 
     let taken = |name: &str| others.iter().any(|gate| gate.name == name);
     let again = (2..).map(|n| format!("{short} ({n})")).find(|name| !taken(name)).unwrap_or_default();
     let name = if taken(&short) { again } else { short };
-    GateSpec { name, run: command.to_owned(), timeout_ms: GATE_TIMEOUT_MS, manual: false }
+    GateSpec::new(name, command, GATE_TIMEOUT_MS)
 }
 
 /// Why this command and mark do not make a gate, if they do not.
@@ -119,7 +119,7 @@ fn actions(reader: &mut Reader<'_>, raw: &Spanned<DeValue<'_>>) -> Option<Vec<Ac
 }
 
 fn gate(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, table: &DeTable<'_>) -> Option<GateSpec> {
-    known(reader, table, "[[gate]]", &["name", "run", "timeout", "manual"]);
+    known(reader, table, "[[gate]]", &["name", "run", "timeout", "manual", "protect", "may_change"]);
     let name = gate_text(reader, table, "name", "name = \"tests\"")?;
     let run = gate_text(reader, table, "run", "run = \"cargo test\"")?;
     let timeout_ms = match table.get("timeout") {
@@ -137,16 +137,9 @@ fn gate(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, table: &DeTable<'_
             millis
         }
     };
-    let manual = match table.get("manual").map(|raw| (raw, raw.get_ref().as_bool())) {
-        None => false,
-        Some((_, Some(manual))) => manual,
-        Some((raw, None)) => {
-            let why =
-                format!("expected true or false, found {}; for example: manual = true", found(raw.get_ref()));
-            reader.bad(raw, "gate.manual", why);
-            return None;
-        }
-    };
+    let manual = gate_bool(reader, table, "manual")?;
+    let may_change = gate_bool(reader, table, "may_change")?;
+    let protect = gate_globs(reader, table)?;
     if let Some(fault) = gate_fault(run.as_deref(), manual) {
         reader.bad(item, "gate", fault);
         return None;
@@ -160,9 +153,43 @@ fn gate(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, table: &DeTable<'_
             );
             None
         }
-        (None, Some(run)) => Some(GateSpec { timeout_ms, ..gate_from_command(&run, &[]) }),
-        (Some(name), run) => Some(GateSpec { name, run: run.unwrap_or_default(), timeout_ms, manual }),
+        (None, Some(run)) => {
+            Some(GateSpec { timeout_ms, protect, may_change, ..gate_from_command(&run, &[]) })
+        }
+        (Some(name), run) => {
+            let run = run.unwrap_or_default();
+            Some(GateSpec { name, run, timeout_ms, manual, protect, may_change })
+        }
     }
+}
+
+/// `None` when it is there and wrong.
+fn gate_bool(reader: &mut Reader<'_>, table: &DeTable<'_>, key: &str) -> Option<bool> {
+    let Some(raw) = table.get(key) else { return Some(false) };
+    let yes = raw.get_ref().as_bool();
+    if yes.is_none() {
+        let why =
+            format!("expected true or false, found {}; for example: {key} = true", found(raw.get_ref()));
+        reader.bad(raw, format!("gate.{key}"), why);
+    }
+    yes
+}
+
+/// `None` when it is there and wrong.
+fn gate_globs(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Option<Vec<String>> {
+    let Some(raw) = table.get("protect") else { return Some(Vec::new()) };
+    let globs = texts(raw.get_ref(), true);
+    let fault = globs.iter().flatten().find_map(|glob| globset::Glob::new(glob).err());
+    if globs.is_none() || fault.is_some() {
+        let why = fault.map_or_else(|| format!("found {}", found(raw.get_ref())), |fault| fault.to_string());
+        reader.bad(
+            raw,
+            "gate.protect",
+            format!("expected a list of globs, {why}; for example: protect = [\"ci/**\"]"),
+        );
+        return None;
+    }
+    globs
 }
 
 /// `None` when it is there and wrong, `Some(None)` when it is not there.

@@ -7,6 +7,7 @@ pub(crate) mod builtin;
 pub(crate) mod key;
 pub(crate) mod layers;
 pub(crate) mod origin;
+pub(crate) mod other_tools;
 pub(crate) mod problem;
 pub(crate) mod settings;
 pub(crate) mod value;

@@ -5,6 +5,7 @@
 use segue_machine::policy::{At, Lines, Moves, Percent, Policy, Stage, preset};
 
 use crate::config::layers::{Entry, Layers};
+use crate::config::origin::Origin;
 use crate::config::problem::{Problem, Trouble};
 use crate::config::resolve::{count, name_of, text};
 use crate::config::value::Value;
@@ -24,6 +25,7 @@ pub(crate) fn build(layers: &Layers, problems: &mut Vec<Problem>, warnings: &mut
     policy.handoff_file = text(layers.get("checkpoint.handoff_file")).is_some();
     set_threshold(&mut policy, layers, problems, warnings);
     set_tool_threshold(&mut policy, layers, warnings);
+    check_restarts(&policy, layers, problems, warnings);
     match (count(layers.get("limits.max_restarts")), preset.restart_cap) {
         (Some(0), _) => policy.replacing_off = true,
         (restarts, Some(cap)) if restarts.is_none_or(|n| n > cap) => {
@@ -101,8 +103,31 @@ fn set_threshold(
             "context_threshold has no effect with policy {:?}: no stage at a percentage replaces the session",
             policy.name
         );
-        warnings.push(Problem::clash(&entry.from, what));
+        no_effect(entry, what, problems, warnings);
     }
+}
+
+/// What was typed for this run is a mistake when it does nothing; what stands in a file may be meant for other runs.
+fn no_effect(entry: &Entry, what: String, problems: &mut Vec<Problem>, warnings: &mut Vec<Problem>) {
+    let to = if matches!(entry.from, Origin::Flag(_)) { problems } else { warnings };
+    to.push(Problem::clash(&entry.from, what));
+}
+
+fn check_restarts(
+    policy: &Policy,
+    layers: &Layers,
+    problems: &mut Vec<Problem>,
+    warnings: &mut Vec<Problem>,
+) {
+    let Some(entry) = layers.get("limits.max_restarts").filter(|entry| entry.from.is_set()) else { return };
+    if policy.stages.iter().any(Stage::replaces) || count(Some(entry)) == Some(0) {
+        return;
+    }
+    let what = format!(
+        "limits.max_restarts has no effect with policy {:?}: it never replaces a session by itself",
+        policy.name
+    );
+    no_effect(entry, what, problems, warnings);
 }
 
 /// What a higher layer than the threshold's says about the same line.

@@ -49,10 +49,12 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Settings, ConfigErrors> {
         named_gates,
         git: git(layers),
         require_verified: yes(layers.get("require_verified")),
+        strict_claims: name_of(layers.get("claims")) == "strict",
         checkpoint: CheckpointSettings {
             forms: forms(layers),
             retention: retention(layers),
             max_chars,
+            account_tokens: tokens(layers.get("checkpoint.account_tokens")).unwrap_or(6_000),
             memory: match name_of(layers.get("checkpoint.memory")).as_str() {
                 "last-summary" => Memory::LastSummary,
                 _ => Memory::Ledger,
@@ -81,7 +83,12 @@ pub(crate) fn named_gates(values: &Values, problems: &mut Vec<Problem>) -> BTree
         let timeout_ms = millis(get("timeout")).unwrap_or(GATE_TIMEOUT_MS);
         gates.insert(
             name.to_owned(),
-            GateSpec { name: name.to_owned(), run: run.unwrap_or_default(), timeout_ms, manual },
+            GateSpec {
+                manual,
+                protect: list(get("protect")).unwrap_or_default(),
+                may_change: yes(get("may_change")),
+                ..GateSpec::new(name, run.unwrap_or_default(), timeout_ms)
+            },
         );
     }
     gates

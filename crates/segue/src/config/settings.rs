@@ -31,6 +31,8 @@ pub(crate) struct Settings {
     pub(crate) git: GitSettings,
     /// A claim without a gate is not enough.
     pub(crate) require_verified: bool,
+    /// Last words that evidence contradicts fail the run although its gates pass.
+    pub(crate) strict_claims: bool,
     /// Where and how checkpoints are kept.
     pub(crate) checkpoint: CheckpointSettings,
     /// What is taken out of everything that is kept.
@@ -158,6 +160,8 @@ pub(crate) struct CheckpointSettings {
     pub(crate) retention: Retention,
     /// The longest text that is passed on.
     pub(crate) max_chars: Option<u32>,
+    /// The longest checkpoint that segue writes itself.
+    pub(crate) account_tokens: u64,
     /// What crosses a handoff beside the checkpoint.
     pub(crate) memory: Memory,
 }

@@ -1,17 +1,19 @@
 //! Carries effects out, one arm each. What takes time is done elsewhere and comes back as an event.
 
 use segue_agents::Act;
-use segue_machine::{
-    Asked, CheckpointBy, Depth, Effect, Event, GateWhen, NextStep, Notice, Prompt, WorkState,
-};
+use segue_machine::{Asked, Depth, Effect, Event, GateWhen, NextStep, Notice, Prompt, WordsSource};
 
+use super::socket::Verdict;
 use super::{Driver, Input};
-use crate::checkpoint::{self, Composed, Request, Situation};
+use crate::checkpoint::{self, Composed, Judgement, Request, Situation};
 use crate::clock;
-use crate::gates::{self, GateRoom};
+use crate::gates::{self, GateRoom, guard};
 use crate::learned;
 use crate::private::Private;
 use crate::state::State;
+
+/// How many running tools a side question names.
+const RUNNING_NAMED: usize = 10;
 
 impl Driver {
     pub(super) fn carry_out(&mut self, effect: Effect, seq: u64) {
@@ -22,6 +24,7 @@ impl Driver {
             }
             Effect::SendPrompt { session, prompt } => self.send_prompt(session, prompt),
             Effect::AskCheckpoint { session, asked } => self.ask_checkpoint(session, &asked),
+            Effect::AskSide { session, id, asked } => self.ask_side(session, id, &asked),
             Effect::TellAgent { session, text } => {
                 self.with_adapter(session, |adapter, io| adapter.act(Act::Tell(text), io));
             }
@@ -29,8 +32,8 @@ impl Driver {
                 self.with_adapter(session, |adapter, io| adapter.act(Act::Permission { request, allow }, io));
             }
             Effect::AnswerBrake { request, stop } => self.answer_brake(&request, stop),
-            Effect::TakeCheckpoint { session, asked, by, answer, commit, next } => {
-                self.take_checkpoint(seq, session, asked, by, (answer, next), commit);
+            Effect::TakeCheckpoint { session, asked, answer, commit, next, source, by: _ } => {
+                self.take_checkpoint(seq, session, asked, (answer, source, next), commit);
             }
             Effect::JudgeWords { session, text, tree } => self.judge_words(session, text, tree),
             Effect::SaveWork { status, commit } => self.save_work(seq, status, commit),
@@ -65,7 +68,17 @@ impl Driver {
         if let Some(session) = session {
             self.with_adapter(session, |adapter, io| adapter.act(Act::Braked, io));
         }
-        self.socket.answer(request, stop);
+        let context = if stop { None } else { self.hook_context() };
+        self.socket.answer(request, Verdict { stop, context });
+    }
+
+    // A copy for whoever wants to read all of it; the journal has it too.
+    pub(super) fn keep_message(&self, session: u32, text: &str) {
+        use std::io::Write;
+        use std::os::unix::fs::OpenOptionsExt;
+        let path = self.place.store.messages(&self.place.run, session);
+        let file = std::fs::File::options().create(true).append(true).mode(0o600).open(path);
+        let _ = file.and_then(|mut file| writeln!(file, "{}\n\n---\n", text.trim_end()));
     }
 
     fn situation(&self) -> Option<Situation> {
@@ -77,10 +90,20 @@ impl Driver {
         let gates = spec.gates.iter().filter(|g| !g.manual);
         let gates: Vec<_> = gates.map(|gate| self.place.private.gate(gate)).collect();
         let room = GateRoom::of(&self.place);
-        let sender = self.sender.clone();
+        let start = guard::Start { repo: self.place.repo.clone(), tree: spec.git.base_tree.clone() };
+        let (place, sender) = (self.place.clone(), self.sender.clone());
         self.gates = Some(tokio::spawn(async move {
+            let tree = tokio::task::spawn_blocking(move || place.tree()).await.ok().flatten();
+            if sender.send(Input::Event(Event::GatesBegan { when, tree })).await.is_err() {
+                return;
+            }
             for gate in gates {
                 let result = gates::run(&gate, &room, when, round).await;
+                if when == GateWhen::After && result.passed {
+                    for event in guard::check(&gate, &room, &start, round).await {
+                        let _ = sender.send(Input::Event(event)).await;
+                    }
+                }
                 if sender.send(Input::Event(Event::GateFinished(result))).await.is_err() {
                     return;
                 }
@@ -105,20 +128,7 @@ impl Driver {
     }
 
     fn ask_checkpoint(&mut self, session: u32, asked: &Asked) {
-        let view = self.machine.view();
-        let max_chars = view.spec.as_ref().and_then(|s| s.policy.max_chars).unwrap_or(4_000);
-        let depth = match asked.depth {
-            Depth::Full => "full",
-            Depth::Brief => "brief",
-            Depth::Emergency => "emergency",
-        };
-        let fill = view.session.as_ref().and_then(|s| s.gauge.percent()).map(|p| format!("{p} full"));
-        let fill = fill.unwrap_or_else(|| "filling up".to_owned());
-        let role = view.spec.as_ref().and_then(|s| s.role.as_ref());
-        let sections = role.map_or(&[][..], |role| role.sections.as_slice());
-        let role = role.map_or("session", |role| role.name.as_str());
-        let words = minijinja::context! { depth, max_chars, fill, role, sections => sections.to_vec() };
-        match self.place.prompts.fill("checkpoint", words) {
+        match self.checkpoint_request(asked, false) {
             Ok(text) => {
                 let chars = text.chars().count() as u64;
                 self.with_adapter(session, |adapter, io| adapter.act(Act::Ask(text), io));
@@ -131,6 +141,38 @@ impl Driver {
         }
     }
 
+    fn ask_side(&mut self, session: u32, id: String, asked: &Asked) {
+        match self.checkpoint_request(asked, true) {
+            Ok(text) => {
+                self.with_adapter(session, |adapter, io| adapter.act(Act::SideQuestion { id, text }, io));
+            }
+            Err(error) => {
+                let event = segue_machine::AgentEvent::SideFailed { id, why: error.to_string() };
+                self.queue.push_back(Event::Agent { session, event });
+            }
+        }
+    }
+
+    fn checkpoint_request(&self, asked: &Asked, side: bool) -> Result<String, crate::prompt::PromptError> {
+        let view = self.machine.view();
+        let max_chars = view.spec.as_ref().and_then(|s| s.policy.max_chars).unwrap_or(4_000);
+        let depth = match asked.depth {
+            Depth::Full => "full",
+            Depth::Brief => "brief",
+            Depth::Emergency => "emergency",
+        };
+        let fill = view.session.as_ref().and_then(|s| s.gauge.percent()).map(|p| format!("{p} full"));
+        let fill = fill.unwrap_or_else(|| "filling up".to_owned());
+        let role = view.spec.as_ref().and_then(|s| s.role.as_ref());
+        let sections = role.map_or(&[][..], |role| role.sections.as_slice());
+        let role = role.map_or("session", |role| role.name.as_str());
+        let tools = view.session.iter().flat_map(|s| s.tools.values());
+        let running: Vec<String> = tools.take(RUNNING_NAMED).cloned().collect();
+        let sections = sections.to_vec();
+        let words = minijinja::context! { depth, max_chars, fill, role, sections, side, running };
+        self.place.prompts.fill("checkpoint", words)
+    }
+
     fn judge_words(&mut self, session: u32, text: String, tree: bool) {
         let Some(mut situation) = self.situation() else { return };
         let (place, sender) = (self.place.clone(), self.sender.clone());
@@ -141,7 +183,8 @@ impl Driver {
                 let _ = sender.blocking_send(Input::Event(event));
             }
             let tree = place.repo.as_ref().filter(|_| tree).and_then(|repo| repo.tree().ok());
-            let event = Event::WordsJudged { session, judged: judgement.judged, tree };
+            let Judgement { judged, trouble, .. } = judgement;
+            let event = Event::WordsJudged { session, judged, tree, trouble };
             let _ = sender.blocking_send(Input::Event(event));
         });
     }
@@ -151,8 +194,7 @@ impl Driver {
         seq: u64,
         session: u32,
         asked: Asked,
-        by: CheckpointBy,
-        (answer, next): (Option<String>, Option<NextStep>),
+        (answer, source, next): (Option<String>, Option<WordsSource>, Option<NextStep>),
         commit: bool,
     ) {
         let Some(situation) = self.situation() else { return };
@@ -161,29 +203,9 @@ impl Driver {
         }
         let (place, sender) = (self.place.clone(), self.sender.clone());
         let id = format!("{}-c{seq}", place.run);
-        let depth = asked.depth;
         tokio::task::spawn_blocking(move || {
-            let request = Request { id: id.clone(), session, asked, answer, commit, next, situation };
-            let events = checkpoint::take(&place, request).unwrap_or_else(|error| {
-                // The run goes on from what the journal and git know; a checkpoint that is not there is not used.
-                let _ = sender.blocking_send(Input::Trouble(error.to_string()));
-                let work = WorkState { trouble: Some(error.to_string()), ..WorkState::default() };
-                let (claims, path) = (segue_machine::Claims::default(), String::new());
-                let judged = Vec::new();
-                let checkpoint = id;
-                let event = Event::CheckpointTaken {
-                    checkpoint,
-                    session,
-                    by,
-                    depth,
-                    path,
-                    claims,
-                    work,
-                    ms: 0,
-                    judged,
-                };
-                vec![event]
-            });
+            let request = Request { id, session, asked, answer, commit, next, source, situation };
+            let events = checkpoint::take(&place, request);
             for event in events {
                 let _ = sender.blocking_send(Input::Event(event));
             }
@@ -210,14 +232,11 @@ impl Driver {
 
 fn composed(session: u32, made: Result<Composed, crate::prompt::PromptError>) -> Vec<Input> {
     match made {
-        Ok(Composed { text, warning, moved }) => {
-            let moved = moved.into_iter().map(|text| Input::Event(Event::BaseMoved { session, text }));
-            moved.chain([Input::Prompt { session, text, warning }]).collect()
+        Ok(Composed { text, warning, moved, events }) => {
+            let moved = moved.into_iter().map(|text| Event::BaseMoved { session, text });
+            let told = events.into_iter().chain(moved).map(Input::Event);
+            told.chain([Input::Prompt { session, text, warning }]).collect()
         }
-        Err(error) => {
-            let failure = segue_machine::AgentFailure::Refused;
-            let end = segue_machine::TurnEnd::failed(failure, error.to_string());
-            vec![Input::Event(Event::Agent { session, event: segue_machine::AgentEvent::TurnEnded(end) })]
-        }
+        Err(error) => vec![Input::Event(Event::PromptFailed { session, why: error.to_string() })],
     }
 }

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use segue_machine::{Event, Outcome, Record, Run, StopHow};
+use segue_machine::{AgentEvent, Event, Outcome, Phase, Record, Run, StopHow, Verdict};
 use thiserror::Error;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
@@ -33,7 +33,7 @@ use crate::{clean, clock};
 pub(crate) use book::Book;
 pub(crate) use circuits::known as known_circuits;
 pub(crate) use face::{Face, Look, size as screen_size, style as screen_style, width as screen_width};
-pub(crate) use socket::{Message, send as say_to_run};
+pub(crate) use socket::{Message, Verdict as HookVerdict, send as say_to_run};
 
 use child::News;
 use day::Purse;
@@ -73,7 +73,6 @@ enum Input {
     Event(Event),
     Agent(u32, News),
     Prompt { session: u32, text: String, warning: Option<String> },
-    Trouble(String),
     Looked(look::Found),
 }
 
@@ -212,6 +211,9 @@ impl Driver {
         if crash_here {
             die();
         }
+        if let Event::Agent { session, event: AgentEvent::Said { text } } = &record.event {
+            self.keep_message(*session, text);
+        }
         for effect in effects {
             self.carry_out(effect, record.seq);
         }
@@ -253,7 +255,6 @@ impl Driver {
                 }
                 self.prompt_agent(session, text);
             }
-            Input::Trouble(text) => self.note(&text),
             Input::Looked(found) => self.looked(&found),
         }
     }
@@ -280,18 +281,10 @@ impl Driver {
 
 /// The word for where a run stands, for lists of runs.
 fn status_word(view: &segue_machine::View) -> &'static str {
-    use segue_machine::{Phase, Verdict};
-    match (view.phase, view.outcome.as_ref().map(|o| o.verdict)) {
-        (Phase::Finished, Some(Verdict::Verified)) => "verified",
-        (Phase::Finished, Some(Verdict::Claimed)) => "claimed",
-        (Phase::Finished, Some(Verdict::Failed)) => "failed",
-        (Phase::Finished, Some(Verdict::NeedsPerson)) => "needs_person",
-        (Phase::Finished, _) => "stopped",
-        (
-            Phase::New | Phase::GatesBefore | Phase::Working | Phase::Waiting | Phase::Gating | Phase::Saving,
-            _,
-        ) => "running",
+    if view.phase != Phase::Finished {
+        return "running";
     }
+    view.outcome.as_ref().map_or(Verdict::Stopped, |outcome| outcome.verdict).word()
 }
 
 fn listen(kind: SignalKind) -> Result<Signal, DriverError> {

@@ -10,6 +10,7 @@ use segue_agents::command::Command;
 use segue_agents::gemini::{self, Gemini};
 use segue_agents::opencode::{self, OpenCode};
 use segue_agents::{Act, Adapter, Io, windows};
+use segue_machine::policy::Policy;
 use segue_machine::{EndHow, Event, SessionReason};
 
 use super::Driver;
@@ -27,6 +28,8 @@ pub(super) struct Live {
     process: Option<Handle>,
     heard: Instant,
     along: Option<Along>,
+    /// What the agent's hook is to add to the next tool's result.
+    hook_context: Option<String>,
 }
 
 impl Live {
@@ -84,8 +87,9 @@ impl Driver {
         }
         let adapter = self.adapter(&settings, conversation);
         let waits = adapter.starts_with_prompt();
+        let (heard, hook_context) = (Instant::now(), None);
         self.live =
-            Some(Live { n, agent: settings, adapter, process: None, heard: Instant::now(), along: None });
+            Some(Live { n, agent: settings, adapter, process: None, heard, along: None, hook_context });
         if waits || self.spawn(n, None) {
             self.with_adapter(n, |adapter, io| adapter.open(io));
         }
@@ -93,7 +97,9 @@ impl Driver {
 
     fn adapter(&mut self, settings: &AgentSettings, conversation: Option<String>) -> Box<dyn Adapter> {
         let cwd = self.place.store.workdir().display().to_string();
-        let replaces = self.machine.view().spec.as_ref().is_some_and(|s| s.policy.replaces());
+        let policy = self.machine.view().spec.as_ref().map(|s| &s.policy);
+        let replaces = policy.is_some_and(Policy::replaces);
+        let hints = policy.is_some_and(Policy::hints);
         let model = settings.spec.model.clone();
         let bypass = settings.permissions == Permissions::Bypass;
         let native = self.machine.view().spec.as_ref().is_some_and(|s| s.policy.native);
@@ -109,7 +115,7 @@ impl Driver {
                 model,
                 permission: if bypass { claude::Permission::Bypass } else { claude::Permission::Ask },
                 no_compaction: replaces,
-                brake: hook("after-tool"),
+                brake: command("after-tool").filter(|_| replaces || hints),
                 archive: native.then(|| command("archive")).flatten(),
             })),
             AgentKind::Gemini => Box::new(Gemini::new(gemini::Options {
@@ -119,8 +125,7 @@ impl Driver {
                 brake: hook("before-model").and_then(|hook| self.gemini_brake(settings, &hook)),
             })),
             AgentKind::OpenCode => Box::new(OpenCode::new(opencode::Options {
-                // A conversation that is taken up again may be past its ceiling already: compaction is its only way out.
-                no_compaction: replaces && conversation.is_none(),
+                no_compaction: replaces,
                 resume: conversation,
                 model,
                 bypass,
@@ -233,6 +238,7 @@ impl Driver {
         let Some(live) = self.live.as_mut().filter(|l| l.n == n) else { return };
         let mut io = Io::default();
         act(live.adapter.as_mut(), &mut io);
+        live.hook_context = io.hook_context.or(live.hook_context.take());
         if let Some(process) = live.process.as_mut() {
             if !io.write.is_empty() {
                 let _ = process.input.send(io.write);
@@ -268,6 +274,11 @@ impl Driver {
         for line in lines {
             self.with_adapter(n, |adapter, io| adapter.tailed(&line, io));
         }
+    }
+
+    /// What the agent's hook is to add to the tool's result that it asks about.
+    pub(super) fn hook_context(&mut self) -> Option<String> {
+        self.live.as_mut().and_then(|live| live.hook_context.take())
     }
 
     /// The agent gave a sign of life beside its output.

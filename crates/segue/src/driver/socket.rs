@@ -20,6 +20,9 @@ const STALE: Duration = Duration::from_secs(60);
 /// The longest note that is taken.
 const MOST: u64 = 64 * 1024;
 
+/// For how long a question may wait for its answer: a hook is held while the agent is asked for a checkpoint.
+const LONGEST_HELD: Duration = Duration::from_secs(300);
+
 /// What can be said.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -51,9 +54,15 @@ struct Letter {
     message: Message,
 }
 
-/// The answer that lets an agent go on, and the one that stops it.
-const GO: &str = "ok";
-const STOP: &str = "stop";
+/// The answer to whoever said something.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Verdict {
+    /// The agent has to stop.
+    pub(crate) stop: bool,
+    /// What it is told with its tool's result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) context: Option<String>,
+}
 
 /// Listens for one run.
 #[derive(Debug)]
@@ -62,14 +71,14 @@ pub(super) struct Listener {
     token: String,
     heard: mpsc::Receiver<Heard>,
     asked: u64,
-    waiting: BTreeMap<String, oneshot::Sender<bool>>,
+    waiting: BTreeMap<String, oneshot::Sender<Verdict>>,
 }
 
 /// Something that was said, with whom to answer when it was a question.
 #[derive(Debug)]
 struct Heard {
     message: Message,
-    answer: oneshot::Sender<bool>,
+    answer: oneshot::Sender<Verdict>,
 }
 
 impl Listener {
@@ -112,14 +121,14 @@ impl Listener {
                 return Some(Event::BrakeAsked { session, request, tool, chars });
             }
         };
-        let _ = answer.send(false);
+        let _ = answer.send(Verdict::default());
         Some(event)
     }
 
     /// Answers a question.
-    pub(super) fn answer(&mut self, request: &str, stop: bool) {
+    pub(super) fn answer(&mut self, request: &str, verdict: Verdict) {
         if let Some(answer) = self.waiting.remove(request) {
-            let _ = answer.send(stop);
+            let _ = answer.send(verdict);
         }
     }
 
@@ -135,7 +144,7 @@ async fn serve(socket: UnixListener, token: String, to: mpsc::Sender<Heard>) {
         }
         let (token, to) = (token.clone(), to.clone());
         tokio::spawn(async move {
-            let _ = tokio::time::timeout(Duration::from_secs(5), take(stream, &token, &to)).await;
+            let _ = tokio::time::timeout(LONGEST_HELD, take(stream, &token, &to)).await;
         });
     }
 }
@@ -143,25 +152,25 @@ async fn serve(socket: UnixListener, token: String, to: mpsc::Sender<Heard>) {
 async fn take(stream: tokio::net::UnixStream, token: &str, to: &mpsc::Sender<Heard>) -> io::Result<()> {
     let (read, mut write) = stream.into_split();
     let mut line = String::new();
-    tokio::io::BufReader::new(read.take(MOST)).read_line(&mut line).await?;
+    let mut read = tokio::io::BufReader::new(read.take(MOST));
+    tokio::time::timeout(Duration::from_secs(5), read.read_line(&mut line)).await??;
     let reply = match serde_json::from_str::<Letter>(&line) {
         Ok(letter) if letter.token == token => {
             let (answer, answered) = oneshot::channel();
             let sent = to.send(Heard { message: letter.message, answer }).await;
             match (sent, answered.await) {
-                (Ok(()), Ok(true)) => STOP,
-                (Ok(()), Ok(false)) => GO,
-                _ => "the run is over",
+                (Ok(()), Ok(verdict)) => serde_json::to_string(&verdict)?,
+                _ => "the run is over".to_owned(),
             }
         }
-        Ok(_) => "the token is not this run's",
-        Err(_) => "the message cannot be read",
+        Ok(_) => "the token is not this run's".to_owned(),
+        Err(_) => "the message cannot be read".to_owned(),
     };
     write.write_all(format!("{reply}\n").as_bytes()).await
 }
 
-/// Says something to the run that listens at `socket`; returns whether it has to stop.
-pub(crate) fn send(socket: &Path, token: &str, message: Message) -> io::Result<bool> {
+/// Says something to the run that listens at `socket`; returns whether the agent has to stop.
+pub(crate) fn send(socket: &Path, token: &str, message: Message) -> io::Result<Verdict> {
     let mut stream = StdStream::connect(socket)?;
     let peer = rustix::net::sockopt::socket_peercred(&stream)?;
     if !is_own(peer.uid.as_raw()) {
@@ -171,16 +180,12 @@ pub(crate) fn send(socket: &Path, token: &str, message: Message) -> io::Result<b
             socket.display()
         )));
     }
-    stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+    stream.set_read_timeout(Some(LONGEST_HELD))?;
     let letter = Letter { token: token.to_owned(), message };
     writeln!(stream, "{}", serde_json::to_string(&letter)?)?;
     let mut reply = String::new();
     BufReader::new(stream).read_line(&mut reply)?;
-    match reply.trim() {
-        GO => Ok(false),
-        STOP => Ok(true),
-        other => Err(io::Error::other(other.to_owned())),
-    }
+    serde_json::from_str(&reply).map_err(|_| io::Error::other(reply.trim().to_owned()))
 }
 
 fn is_own(uid: u32) -> bool {

@@ -27,6 +27,39 @@ impl Repo {
         Ok(self.head())
     }
 
+    /// Whether git knows a file.
+    pub(crate) fn is_tracked(&self, path: &str) -> bool {
+        self.call(&["ls-files", "--error-unmatch", "--", path])
+            .ask()
+            .is_ok_and(|answer| answer.status.success())
+    }
+
+    /// Whether the last commit is in no remote branch, as far as is known here, and may be added to.
+    pub(crate) fn head_is_own(&self) -> bool {
+        let remote = self.call(&["branch", "--remotes", "--contains", "HEAD"]).line();
+        remote.is_ok_and(|branches| branches.trim().is_empty())
+    }
+
+    /// Commits these files and no other change; `amend` adds them to the last commit.
+    pub(crate) fn commit_only(&self, paths: &[String], message: &str, amend: bool) -> Result<(), GitError> {
+        let mut args = vec!["commit", "--quiet", "--no-verify", "--only"];
+        if amend {
+            args.extend(["--amend", "--no-edit"]);
+        } else {
+            args.push("--file=-");
+        }
+        args.push("--");
+        args.extend(paths.iter().map(String::as_str));
+        let mut call = self.long_call(&args);
+        if !amend {
+            call = call.input(message);
+        }
+        if !self.has_identity()? {
+            call = IDENTITY.iter().fold(call, |call, (key, value)| call.env(key, value));
+        }
+        call.run().map(drop)
+    }
+
     fn refuse_conflicts(&self) -> Result<(), GitError> {
         let out = self.call(&["diff", "--name-only", "--diff-filter=U", "-z"]).run()?;
         let mut paths: Vec<String> = call::parts(&out).map(call::text).collect();

@@ -2,6 +2,7 @@
 
 use super::call;
 use super::{GitError, Repo};
+use crate::gates::swap::Contents;
 
 /// The most commits that are looked through.
 const MOST_COMMITS: &str = "--max-count=10000";
@@ -69,5 +70,27 @@ mod tests {
         assert_eq!(repo.ignored(&asked).unwrap(), ["out/x.log"]);
         assert_eq!(repo.uncommitted().unwrap(), ["a.txt", "new file.txt"]);
         assert_eq!(repo.commits_since(None).unwrap().len(), 2);
+    }
+}
+
+impl Repo {
+    /// Paths that differ between a tree and the work tree, new files included; segue's own are left out.
+    pub(crate) fn changed_since(&self, tree: &str) -> Result<Vec<String>, GitError> {
+        let now = self.tree()?;
+        let args = ["diff-tree", "-r", "--no-renames", "--no-ext-diff", "-z", "--name-only", tree, &now];
+        Ok(call::parts(&self.long_call(&args).run()?).map(call::text).collect())
+    }
+
+    /// A plain file of a tree; `None` when it is not there, or something else.
+    pub(crate) fn file_of(&self, tree: &str, path: &str) -> Option<Contents> {
+        let listed = self.call(&["ls-tree", "-z", tree, "--", path]).run().ok()?;
+        let listed = call::text(&listed);
+        let mut words = listed.split([' ', '\t', '\0']);
+        let (mode, kind, hash) = (words.next()?, words.next()?, words.next()?);
+        if kind != "blob" || mode == "120000" {
+            return None;
+        }
+        let bytes = self.call(&["cat-file", "blob", hash]).run().ok()?;
+        Some(Contents { bytes, runs: mode == "100755" })
     }
 }

@@ -129,7 +129,7 @@ impl Repo {
 
     /// The same repository, with paths that are segue's own: they are in no snapshot, commit or list of changes.
     pub(crate) fn leaving_out(self, paths: impl IntoIterator<Item = String>) -> Self {
-        let left_out = paths.into_iter().map(|path| format!(":(top,exclude,literal){path}")).collect();
+        let left_out = paths.into_iter().flat_map(|path| left_out(&path)).collect();
         Self { left_out, ..self }
     }
 
@@ -201,6 +201,20 @@ impl Repo {
     fn hooked_call(&self, args: &[&str]) -> Call {
         Call::new(&self.root, self.patience * 30, args)
     }
+}
+
+// A literal path that some rule ignores makes `git add` fail; a pattern does not. So its first letter is in brackets.
+fn left_out(path: &str) -> [String; 2] {
+    let mut pattern = String::new();
+    for (at, letter) in path.chars().enumerate() {
+        match letter {
+            '*' | '?' | '[' | ']' | '\\' => pattern.extend(['\\', letter]),
+            _ if at == 0 => pattern.extend(['[', letter, ']']),
+            _ => pattern.push(letter),
+        }
+    }
+    let pattern = pattern.trim_end_matches('/');
+    [format!(":(top,exclude,glob){pattern}"), format!(":(top,exclude,glob){pattern}/**")]
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use segue_plans::graph::{Graph, Statuses};
 use segue_plans::ids::same;
 use segue_plans::split::{Answers, expanded};
-use segue_plans::{Phase, Plan, Status};
+use segue_plans::{ItemKind, Phase, Plan, Status};
 
 use super::beside::Claim;
 use super::state::State;
@@ -39,12 +39,17 @@ pub(super) enum Next {
 impl Board {
     /// The board of a plan. With `force` what the plan itself calls completed is not.
     pub(super) fn new(plan: &Plan, state: &State, force: bool) -> Self {
-        let answers = if state.options.beside() { Answers::None } else { Answers::Last };
+        let answers = |whole: &str| match state.options.beside() || state.has_parts_in_parallel(whole) {
+            true => Answers::None,
+            false => Answers::Last,
+        };
         let plan = expanded(plan, &state.splits(), answers);
         let status = |phase: &Phase| {
             let known = state.phase(&phase.id).map(|known| known.status);
             known.unwrap_or(match phase.status {
                 Status::Completed | Status::Skipped if !force => phase.status,
+                // Everything in it is ticked off.
+                _ if !force && is_ticked_off(phase) => Status::Completed,
                 // Somebody began it elsewhere, or says so: that is no reason to leave it out.
                 Status::Completed
                 | Status::Skipped
@@ -52,7 +57,7 @@ impl Board {
                 | Status::InProgress
                 | Status::Failed
                 | Status::Blocked
-                | Status::NeedsPerson => Status::Pending,
+                | Status::NeedsInput => Status::Pending,
             })
         };
         let statuses = plan.phases.iter().map(|phase| (phase.id.clone(), status(phase))).collect();
@@ -114,9 +119,17 @@ impl Board {
     }
 }
 
-/// Whether a phase is the one of that id, or a part of it.
-pub(super) fn is_part(phase: &Phase, id: &str, state: &State) -> bool {
-    same(&phase.id, id) || state.whole_of(&phase.id).is_some_and(|whole| same(whole, id))
+fn is_ticked_off(phase: &Phase) -> bool {
+    let over = phase.tasks.iter().all(|task| task.status.is_over());
+    !phase.tasks.is_empty()
+        && over
+        && !phase.all_items().any(|item| item.is_open() && item.kind != ItemKind::Criterion)
+}
+
+/// Whether a phase is one of these, or a part of one.
+pub(super) fn is_one_of(phase: &Phase, ids: &[String], state: &State) -> bool {
+    let whole = state.whole_of(&phase.id);
+    ids.iter().any(|id| same(&phase.id, id) || whole.is_some_and(|whole| same(whole, id)))
 }
 
 #[cfg(test)]

@@ -1,16 +1,21 @@
 //! The end of a plan's process: what was edited, what is blocked, and the last words.
 
+use std::collections::BTreeSet;
+
 use segue_machine::Verdict;
 use segue_plans::ids::same;
-use segue_plans::{Phase, Plan, Status};
+use segue_plans::{Item, Phase, Plan, Status};
 use segue_report::{Outer, PhaseStatus, RunFinished};
 
 use super::PlanError;
-use super::board::{Board, is_part};
+use super::board::{Board, is_one_of};
 use super::runner::{Runner, fields};
 use super::state::{Spent, Standing, State};
 use crate::clock;
 use crate::snapshots::prune::prune_work_quietly;
+
+/// So many open items are shown.
+const SHOWN: usize = 20;
 
 impl Runner {
     /// Says what was edited in phases that are completed.
@@ -44,30 +49,38 @@ impl Runner {
         let board = Board::new(&self.plan, self.kept.state(), self.set.force);
         let open = board.open();
         let any = |wanted: Status| self.kept.state().phases.values().any(|phase| phase.status == wanted);
+        let (work, criteria) = self.open_beside_phases();
+        let (work, criteria) = (lines_of(&work), lines_of(&criteria));
         let standing = match self.exit {
+            _ if open.is_empty() && !work.is_empty() => Standing::NeedsInput,
             _ if open.is_empty() => Standing::Completed,
             130 => Standing::Stopped,
             _ if any(Status::Failed) => Standing::Failed,
-            _ if any(Status::NeedsPerson) => Standing::NeedsPerson,
+            _ if any(Status::NeedsInput) => Standing::NeedsInput,
             _ => Standing::Stopped,
         };
         if open.is_empty() {
-            self.exit = 0;
+            self.exit = if work.is_empty() { 0 } else { 3 };
+            self.tell_open("open, and of no phase", &work)?;
+            self.tell_open("not checked by segue; look at it yourself", &criteria)?;
         } else if self.exit == 0 && self.set.only.is_none() {
             // Nothing failed and nothing can begin: what is left waits for a person, or for something that never comes.
             self.exit = 3;
         }
         if let Some(only) = self.set.only.clone().filter(|_| self.exit == 0) {
-            let waits = open.iter().filter(|at| is_part(&board.plan.phases[**at], &only, self.kept.state()));
-            let needs: Vec<&str> = waits.flat_map(|at| board.waits_for(*at)).collect();
+            let waits =
+                open.iter().filter(|at| is_one_of(&board.plan.phases[**at], &only, self.kept.state()));
+            let needs: BTreeSet<&str> = waits.flat_map(|at| board.waits_for(*at)).collect();
+            let needs: Vec<&str> = needs.into_iter().collect();
             if !needs.is_empty() {
+                let only = only.join(", ");
                 let text =
                     format!("phase {only} was not run: it needs {}, not completed yet", needs.join(", "));
                 self.warn("phase_blocked", &text)?;
                 self.exit = 2;
             }
         }
-        let stuck = self.set.only.is_none() && matches!(standing, Standing::Failed | Standing::NeedsPerson);
+        let stuck = self.set.only.is_none() && matches!(standing, Standing::Failed | Standing::NeedsInput);
         for at in &open {
             let waits = board.waits_for(*at);
             let phase = &board.plan.phases[*at];
@@ -89,16 +102,27 @@ impl Runner {
         Ok((self.exit, self.kept.state().clone()))
     }
 
+    fn tell_open(&mut self, what: &str, lines: &[String]) -> Result<(), PlanError> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let more = lines.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!("\n    and {more} more") } else { String::new() };
+        let list: String = lines.iter().take(SHOWN).map(|line| format!("\n    {line}")).collect();
+        self.warn("items_open", &format!("{what}:{list}{more}"))
+    }
+
     fn last_words(&self, board: &Board, standing: Standing) -> (RunFinished, String) {
         let state = self.kept.state();
         let total: Spent = state.phases.values().fold(Spent::default(), |sum, phase| sum.plus(phase.spent));
         let (all, open) = (board.plan.phases.len(), board.open().len());
-        let claimed = state.phases.values().any(|phase| phase.status == Status::Completed && phase.claimed);
+        let unverified =
+            state.phases.values().any(|phase| phase.status == Status::Completed && phase.unverified);
         let verdict = match standing {
-            Standing::Completed if claimed => Verdict::Claimed,
+            Standing::Completed if unverified => Verdict::Unverified,
             Standing::Completed => Verdict::Verified,
             Standing::Failed => Verdict::Failed,
-            Standing::NeedsPerson => Verdict::NeedsPerson,
+            Standing::NeedsInput => Verdict::NeedsInput,
             Standing::Stopped | Standing::Running => Verdict::Stopped,
         };
         let reason = format!("{} of {all} phases are completed", all - open);
@@ -123,9 +147,16 @@ impl Runner {
             limit: None,
             exit_code: self.exit,
             until: None,
+            last_message: None,
+            gate_changes: Vec::new(),
         };
         (finished, words)
     }
+}
+
+// Where an item stands, and what it says.
+fn lines_of(items: &[&Item]) -> Vec<String> {
+    items.iter().map(|item| format!("line {}: {}", item.at.line, item.text)).collect()
 }
 
 /// A phase in few characters: the same for the same phase, wherever it stands.

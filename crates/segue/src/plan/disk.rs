@@ -24,6 +24,10 @@ impl Disk {
         if facts.is_dir() {
             return Ok(read_folder(name.trim_end_matches('/'), self));
         }
+        if !facts.is_file() {
+            let why = "it is a pipe or a device; give a file, or the task itself with `segue run -`";
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, why));
+        }
         if facts.len() > MOST_BYTES as u64 {
             let bytes = usize::try_from(facts.len()).unwrap_or(usize::MAX);
             return Ok(Err(NoPlan::TooLarge(name.to_owned(), bytes)));

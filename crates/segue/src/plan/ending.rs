@@ -1,17 +1,23 @@
 //! What follows the end of a phase: its report, a hand-over, a split, the next phase, or the end of the plan.
 
+use segue_plans::handoff::Handoff;
 use segue_plans::ids::same;
-use segue_plans::report::Recommendation;
+use segue_plans::report::{FailureCategory, Recommendation, SUMMARY_CHARS, TaskOutcome, TaskReport};
+use segue_plans::split::Asked;
 use segue_plans::{Past, Phase, Plan, Status, estimate};
 use segue_report::{Outer, PhaseStatus};
 
 use super::beside::Stage;
 use super::board::Board;
 use super::closing::digest;
+use super::handoff::Found;
 use super::outcome::{self, End, Facts, Settled};
 use super::runner::{Runner, fields};
 use super::state::Splitting;
 use super::{PlanError, handoff, sizes, stored};
+
+/// So many tasks are named in a sentence.
+const NAMED: usize = 12;
 
 /// How often a phase is taken up whose process was killed while the plan's was not.
 const LOST: u32 = 2;
@@ -26,11 +32,24 @@ impl Runner {
         let known = self.kept.state().phase(id).cloned().unwrap_or_default();
         let run = known.run.unwrap_or_default();
         let facts = outcome::look(&self.store_of(id), &run)?;
-        let settled = outcome::settle(exit, facts.as_ref());
+        let mut settled = outcome::settle(exit, facts.as_ref());
         // A phase may be taken out of the plan while it is at work.
         let gone = Phase { title: String::new(), ..Phase::new(id) };
         let phase = board.plan.phases.iter().find(|phase| same(&phase.id, id)).unwrap_or(&gone).clone();
         let code = exit.and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
+        if matches!(settled.end, End::Split | End::TooLarge | End::Failed) {
+            self.take_in_handoff(&phase, &mut settled);
+        }
+        if let End::Completed { unverified } = settled.end
+            && !known.quality
+            && !known.accepted
+        {
+            let left = self.left_open(&phase, &settled, unverified);
+            if !left.is_empty() {
+                self.take_in_handoff(&phase, &mut settled);
+                return self.partly_done(&phase, &run, &settled, facts.as_ref(), &left);
+            }
+        }
         match settled.end {
             End::Lost => self.was_lost(&phase, &run),
             End::Stopped | End::Refused => {
@@ -44,12 +63,12 @@ impl Runner {
                 self.quality_round(&board.plan, &phase)
             }
             End::Completed { .. } if self.work(id).is_some() => self.queue(id),
-            End::Completed { claimed } => {
+            End::Completed { unverified } => {
                 self.learn(&phase, facts.as_ref());
-                self.finished(&phase, &run, &settled, facts.as_ref(), Status::Completed, claimed)
+                self.finished(&phase, &run, &settled, facts.as_ref(), Status::Completed, unverified)
             }
-            End::NeedsPerson => {
-                self.finished(&phase, &run, &settled, facts.as_ref(), Status::NeedsPerson, false)?;
+            End::NeedsInput => {
+                self.finished(&phase, &run, &settled, facts.as_ref(), Status::NeedsInput, false)?;
                 self.voice.say(&format!("segue: `segue plan accept {id}` says that phase {id} is done"));
                 self.after_trouble(id, 3, &settled)
             }
@@ -82,6 +101,38 @@ impl Runner {
         *times <= LOST && !self.interrupted
     }
 
+    // The run ended well, and not everything is done: the rest is tried again for as long as it gets less.
+    fn partly_done(
+        &mut self,
+        phase: &Phase,
+        run: &str,
+        settled: &Settled,
+        facts: Option<&Facts>,
+        left: &[String],
+    ) -> Result<(), PlanError> {
+        self.hand_over(phase, settled, facts)?;
+        let before = self.kept.state().phase(&phase.id).and_then(|known| known.left);
+        let open = phase.tasks.iter().filter(|task| !task.status.is_over()).count();
+        let names = left.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+        if left.len() < before.unwrap_or(open) && !self.stopping {
+            self.report(phase, run, settled, facts)?;
+            let text =
+                format!("phase {}: tasks {names} are not reported as done; they are run again", phase.id);
+            self.warn("tasks_left", &text)?;
+            self.kept.change(|state| {
+                let known = state.phase_mut(&phase.id);
+                (known.status, known.left) = (Status::Pending, Some(left.len()));
+            })?;
+            return Ok(());
+        }
+        let mut settled = settled.clone();
+        settled.why = format!("tasks {names} are not reported as done by their ids");
+        self.finished(phase, run, &settled, facts, Status::NeedsInput, false)?;
+        self.voice
+            .say(&format!("segue: `segue plan accept {}` says that phase {} is done", phase.id, phase.id));
+        self.after_trouble(&phase.id, 3, &settled)
+    }
+
     fn wants_quality(&self, id: &str) -> bool {
         let state = self.kept.state();
         state.options.quality && !self.stopping && !state.phase(id).is_some_and(|phase| phase.quality)
@@ -107,8 +158,13 @@ impl Runner {
         code: u8,
     ) -> Result<(), PlanError> {
         let crowded = settled.report.wants_split(facts.and_then(|facts| facts.percent));
-        let large = settled.end != End::Failed || crowded;
-        let parts = if large { self.parts(phase, settled) } else { Vec::new() };
+        let exhausted = settled.report.failure == Some(FailureCategory::ContextExhaustion);
+        let large = settled.end != End::Failed || crowded || exhausted;
+        let rest = handoff::rest(phase, &settled.report, facts);
+        let Asked { parts, notes } = if large { self.parts(&rest, settled) } else { Asked::default() };
+        for note in notes {
+            self.warn("split_tasks", &format!("phase {}: {note}", phase.id))?;
+        }
         let is_part = self.kept.state().whole_of(&phase.id).is_some();
         let why = settled
             .report
@@ -117,6 +173,7 @@ impl Runner {
             .map_or(settled.why.as_str(), |details| details.reason.as_str());
         if parts.len() > 1 && !is_part && self.splitting() == Splitting::Auto {
             self.report(phase, run, settled, facts)?;
+            self.hand_over(phase, settled, facts)?;
             self.leave_to_parts(&phase.id)?;
             return self.split(phase, parts, why);
         }
@@ -131,11 +188,31 @@ impl Runner {
             self.warn("split_proposed", &text)?;
         }
         let asks = settled.end == End::Split;
-        let status = if asks { Status::NeedsPerson } else { Status::Failed };
+        let status = if asks { Status::NeedsInput } else { Status::Failed };
         self.hand_over(phase, settled, facts)?;
         self.keep_failed(&phase.id)?;
         self.finished(phase, run, settled, facts, status, false)?;
         self.after_trouble(&phase.id, if asks { 3 } else { code.max(1) }, settled)
+    }
+
+    // What earlier tries left as done, and what the agent wrote into a HANDOFF.md of its own, counts as if its report said so.
+    fn take_in_handoff(&self, phase: &Phase, settled: &mut Settled) {
+        let report = &mut settled.report;
+        let mut add = |handoff: &Handoff, note: &str| {
+            for id in handoff.done() {
+                if !report.tasks.iter().any(|told| same(&told.id, id)) {
+                    let (id, note) = (id.clone(), note.to_owned());
+                    report.tasks.push(TaskReport { id, status: TaskOutcome::Completed, note });
+                }
+            }
+        };
+        if let Found::Rest(earlier) = self.earlier(phase) {
+            add(&earlier, "in an earlier try");
+        }
+        let Some(handoff) = self.agents_handoff(phase) else { return };
+        add(&handoff, "as its HANDOFF.md says");
+        let text = format!("{}\n{}", report.summary, handoff.partial());
+        report.summary = text.trim().chars().take(SUMMARY_CHARS).collect();
     }
 
     // Written on exhaustion and failure; a phase that is done needs none.
@@ -192,7 +269,7 @@ impl Runner {
         settled: &Settled,
         facts: Option<&Facts>,
         status: Status,
-        claimed: bool,
+        unverified: bool,
     ) -> Result<(), PlanError> {
         self.report(phase, run, settled, facts)?;
         if status == Status::Completed {
@@ -201,12 +278,14 @@ impl Runner {
         let digest = digest(phase);
         self.kept.change(|state| {
             let known = state.phase_mut(&phase.id);
-            (known.status, known.claimed) = (status, claimed);
+            (known.status, known.unverified) = (status, unverified);
             known.why.clone_from(&settled.why);
             known.digest = (status == Status::Completed).then_some(digest);
+            known.left = None;
         })?;
-        let word = if claimed { "completed, as far as the agent says" } else { word(status) };
+        let word = if unverified { "completed, as far as the agent says" } else { word(status) };
         self.voice.say(&format!("phase {} {word}: {}", phase.id, settled.why));
+        self.write_back()?;
         self.told.insert(phase.id.clone());
         self.show_standing(&phase.id);
         self.tell(Outer::PhaseFinished(fields(
@@ -247,7 +326,7 @@ fn word(status: Status) -> &'static str {
     match status {
         Status::Completed => "completed",
         Status::Failed => "failed",
-        Status::NeedsPerson => "needs a person",
+        Status::NeedsInput => "needs input",
         Status::Blocked => "is blocked",
         Status::Pending | Status::InProgress | Status::Skipped => "is not done",
     }
@@ -256,7 +335,7 @@ fn word(status: Status) -> &'static str {
 fn outer(status: Status) -> PhaseStatus {
     match status {
         Status::Completed | Status::Skipped => PhaseStatus::Completed,
-        Status::NeedsPerson => PhaseStatus::NeedsPerson,
+        Status::NeedsInput => PhaseStatus::NeedsInput,
         Status::Blocked => PhaseStatus::Blocked,
         Status::Failed | Status::Pending | Status::InProgress => PhaseStatus::Failed,
     }

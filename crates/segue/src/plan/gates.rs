@@ -51,7 +51,7 @@ impl Gates {
             unique = format!("{n} {name}");
             n += 1;
         }
-        self.list.push(GateSpec { name: unique, run, timeout_ms: TIMEOUT_MS, manual });
+        self.list.push(GateSpec { manual, ..GateSpec::new(unique, run, TIMEOUT_MS) });
     }
 
     fn gate(&mut self, gate: &Gate) {

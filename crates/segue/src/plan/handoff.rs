@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use segue_plans::Phase;
+use segue_machine::GateWhen;
 use segue_plans::handoff::{self, Around, Handoff};
-use segue_plans::report::Report;
+use segue_plans::report::{Report, TaskOutcome, TaskReport};
+use segue_plans::{Phase, Status, Task, task_named};
 use segue_redact::Redactor;
 use segue_report::Time;
 
@@ -52,14 +53,34 @@ pub(super) fn write(dir: &Path, left: &Left<'_>, redactor: &Redactor) -> std::io
     Ok(path)
 }
 
-// Tasks whose own checks are red, by the names of the gates that were made of them.
+// Tasks whose own checks are red, by the names of the gates that were made of them. What was red before the work began says
+// nothing about it: an agent that gives up is not asked again.
 fn failing(phase: &Phase, facts: &Facts) -> Vec<String> {
     let red = |id: &String| {
         let names = [format!("criterion {id}."), format!("verify {id}.")];
         let of_task = |gate: &str| names.iter().any(|name| gate.starts_with(name));
-        facts.gates.iter().any(|gate| !gate.passed && of_task(&gate.gate))
+        facts.gates.iter().any(|gate| !gate.passed && gate.when != GateWhen::Before && of_task(&gate.gate))
     };
     phase.tasks.iter().map(|task| task.id.clone()).filter(red).collect()
+}
+
+/// A phase without the tasks that its agent reports as done and no check contradicts.
+pub(super) fn rest(phase: &Phase, report: &Report, facts: Option<&Facts>) -> Phase {
+    let failing = facts.map(|facts| failing(phase, facts)).unwrap_or_default();
+    let tasks: Vec<&Task> = phase.tasks.iter().collect();
+    let over = |told: &&TaskReport| matches!(told.status, TaskOutcome::Completed | TaskOutcome::Skipped);
+    let done: Vec<String> = report
+        .tasks
+        .iter()
+        .filter(over)
+        .filter_map(|told| task_named(&tasks, &told.id).map(|task| task.id.clone()))
+        .filter(|id| !failing.contains(id))
+        .collect();
+    let mut rest = phase.clone();
+    for task in rest.tasks.iter_mut().filter(|task| done.contains(&task.id)) {
+        task.status = Status::Completed;
+    }
+    rest
 }
 
 /// Reads what lies in the folder of a phase.

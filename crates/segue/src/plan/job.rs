@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use segue_machine::GateSpec;
 use segue_machine::checkpoint::cut_chars;
 use segue_plans::handoff::Handoff;
-use segue_plans::{Criterion, Phase, Plan, Task};
+use segue_plans::{Criterion, Phase, Plan, Section, Task};
 use serde::{Deserialize, Serialize};
 
 use super::gates;
@@ -15,8 +15,15 @@ use crate::prompt::{PromptError, Prompts};
 const NOTE: usize = 8_000;
 const NOTES: usize = 24_000;
 
-/// How much of what a plan is for is repeated in each phase.
-const GOAL: usize = 2_000;
+/// How much of what a plan is for is repeated in each phase, in characters.
+const GOAL: usize = 4_000;
+
+/// How much of a phase's own text is given, and of all that the plan says beside its work.
+const WHOLE: usize = 24_000;
+const SECTIONS: usize = 8_000;
+
+/// How many tasks are given in full.
+const TASKS: usize = 60_000;
 
 /// The order for one run, as one process gives it to another.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +59,12 @@ pub(super) struct Desk<'a> {
     pub(super) prompts: &'a Prompts,
     /// Where notes are looked for, in order.
     pub(super) roots: Vec<PathBuf>,
+    /// Where the plan stands, as the agent sees it, and the documents that belong to it.
+    pub(super) path: String,
+    /// Documents beside the plan.
+    pub(super) documents: Vec<String>,
+    /// Whether segue writes into the plan what is done.
+    pub(super) write_back: bool,
 }
 
 /// Why a run is made for a phase.
@@ -75,18 +88,27 @@ impl Desk<'_> {
         errand: Errand<'_>,
     ) -> Result<Job, PromptError> {
         let open = open_tasks(phase, errand);
+        let header = if plan.header.trim().is_empty() { &plan.about } else { &plan.header };
+        let (criteria, unchecked) = criteria(plan, phase);
+        let documents: Vec<String> = self.documents.iter().map(|path| format!("`{path}`")).collect();
         let words = minijinja::context! {
             plan => plan.title.as_str(),
-            goal => if plan.phases.len() > 1 { cut_chars(plan.about.trim(), GOAL) } else { String::new() },
+            path => self.path.as_str(),
+            documents => bullets(&documents),
+            write_back => self.write_back,
+            goal => self.bounded(header, GOAL),
             id => phase.id.as_str(),
             title => phase.title.as_str(),
-            about => phase.about.trim(),
+            about => if phase.text.contains(phase.about.trim()) { "" } else { phase.about.trim() },
+            whole => self.bounded(&phase.text, WHOLE),
+            sections => self.bounded(&sections(plan, phase), SECTIONS),
             handoff => match errand { Errand::Rest(handoff) => handoff.words(), Errand::Whole | Errand::Quality(_) => String::new() },
             notes => self.notes(phase),
-            tasks => tasks_text(&open, errand),
+            tasks => self.bounded(&tasks_text(&open, errand), TASKS),
             files => bullets(&phase.files),
             write => bullets(&phase.notes_out),
-            criteria => criteria(plan, phase),
+            criteria => criteria,
+            unchecked => unchecked,
         };
         Ok(Job {
             run: run.to_owned(),
@@ -99,6 +121,17 @@ impl Desk<'_> {
             beside: false,
             mend: false,
         })
+    }
+
+    // What is cut off is said, with the place where all of it stands.
+    fn bounded(&self, text: &str, most: usize) -> String {
+        let text = text.trim();
+        if text.chars().count() <= most {
+            return text.to_owned();
+        }
+        let kept: String = text.chars().take(most).collect();
+        let kept = kept.rsplit_once('\n').map_or(kept.as_str(), |(whole, _)| whole).to_owned();
+        format!("{kept}\n(cut off here: all of it stands in {})", self.path)
     }
 
     fn notes(&self, phase: &Phase) -> String {
@@ -174,28 +207,38 @@ fn task_text(task: &Task) -> String {
     text
 }
 
-fn criteria(plan: &Plan, phase: &Phase) -> String {
-    let mut lines: Vec<String> = Vec::new();
+// What commands and people decide, and what is only words.
+fn criteria(plan: &Plan, phase: &Phase) -> (String, String) {
+    let mut checked: Vec<String> = Vec::new();
+    let mut unchecked: Vec<String> = Vec::new();
     for gate in phase.gates.iter().chain(&plan.gates) {
-        lines.push(match &gate.run {
+        checked.push(match &gate.run {
             Some(run) => format!("- {}: `{run}`", gate.name),
             None => format!("- {} (a person decides)", gate.name),
         });
     }
-    lines.extend(
-        phase.must_have.truths.iter().chain(&phase.must_have.success).map(|truth| format!("- {truth}")),
-    );
+    let words = phase.must_have.truths.iter().chain(&phase.must_have.success);
+    unchecked.extend(words.map(|truth| format!("- {truth}")));
     for artifact in &phase.must_have.artifacts {
         let what = [artifact.provides.as_str(), artifact.contains.as_str()];
         let what: Vec<&str> = what.into_iter().filter(|words| !words.is_empty()).collect();
-        lines.push(format!("- {} is there ({})", artifact.path, what.join("; ")).replace(" ()", ""));
+        unchecked.push(format!("- {} is there ({})", artifact.path, what.join("; ")).replace(" ()", ""));
     }
     let links = phase.must_have.links.iter();
-    lines.extend(
+    unchecked.extend(
         links.map(|link| format!("- {} refers to {} {}", link.from, link.to, link.via).trim_end().to_owned()),
     );
-    lines.extend(phase.all_criteria().chain(phase.all_verify()).map(criterion));
-    lines.join("\n")
+    for one in phase.all_criteria().chain(phase.all_verify()) {
+        if one.checks.is_empty() { &mut unchecked } else { &mut checked }.push(criterion(one));
+    }
+    (checked.join("\n"), unchecked.join("\n"))
+}
+
+// Sections that stand in the phase's own text need not be said twice.
+fn sections(plan: &Plan, phase: &Phase) -> String {
+    let own = |section: &&Section| !phase.text.contains(section.text.trim());
+    let text = |section: &Section| format!("### {}\n{}\n\n", section.title, section.text.trim());
+    plan.sections.iter().filter(own).map(text).collect()
 }
 
 fn criterion(criterion: &Criterion) -> String {

@@ -17,14 +17,17 @@ mod outcome;
 mod parts;
 mod patch;
 mod purse;
+mod reading;
 mod results;
 mod runner;
 mod screen;
+mod selection;
 mod sizes;
 mod starting;
 mod state;
 mod stored;
 mod voice;
+mod write_back;
 
 use std::path::{Path, PathBuf};
 
@@ -38,6 +41,7 @@ pub(crate) use kept::{Kept, StateError, all, runs};
 pub(crate) use purse::Shared;
 pub(crate) use results::{junit, step_summary, suites};
 pub(crate) use runner::{Runner, Setting};
+pub(crate) use selection::select_phases;
 pub(crate) use sizes::known as known_sizes;
 pub(crate) use state::{Options, PhaseState, Splitting, Standing, State, Trouble};
 pub(crate) use voice::estimate_words;

@@ -99,8 +99,8 @@ impl Facts {
 /// What a run's end means for its phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum End {
-    /// It is done; only claimed when there was no gate.
-    Completed { claimed: bool },
+    /// It is done; only unverified when there was no gate.
+    Completed { unverified: bool },
     /// It is not.
     Failed,
     /// It did not fit.
@@ -108,7 +108,7 @@ pub(super) enum End {
     /// The agent asks for smaller phases.
     Split,
     /// A person must decide.
-    NeedsPerson,
+    NeedsInput,
     /// It was stopped, by a person or a limit, and can go on.
     Stopped,
     /// Its process is gone without a word.
@@ -188,10 +188,10 @@ pub(super) fn of_parts(end: End, why: String) -> Settled {
 fn end_of(outcome: &Outcome, facts: &Facts) -> End {
     let asked = report::read(&facts.words).is_ok_and(|read| read.report.status == ReportStatus::SplitRequest);
     match outcome.verdict {
-        Verdict::Verified => End::Completed { claimed: false },
-        Verdict::Claimed if facts.must_verify => End::NeedsPerson,
-        Verdict::Claimed => End::Completed { claimed: true },
-        Verdict::NeedsPerson => End::NeedsPerson,
+        Verdict::Verified => End::Completed { unverified: false },
+        Verdict::Unverified if facts.must_verify => End::NeedsInput,
+        Verdict::Unverified => End::Completed { unverified: true },
+        Verdict::NeedsInput => End::NeedsInput,
         Verdict::Stopped if outcome.interrupted => End::Stopped,
         Verdict::Stopped => match outcome.limit {
             None if asked => End::Split,
@@ -227,7 +227,7 @@ fn fits(end: &End, report: &Report) -> bool {
         End::Completed { .. } => report.status == ReportStatus::Completed,
         End::Failed => report.status == ReportStatus::Failed,
         End::Split => report.status == ReportStatus::SplitRequest,
-        End::NeedsPerson => report.status == ReportStatus::NeedsHumanVerification,
+        End::NeedsInput => report.status == ReportStatus::NeedsHumanVerification,
         End::TooLarge | End::Stopped | End::Lost | End::Refused => true,
     }
 }
@@ -243,7 +243,7 @@ fn derived(end: End, why: String, facts: &Facts) -> Settled {
     let mut report = Report::derived(&known);
     let (status, recommendation) = match end {
         End::Completed { .. } => (ReportStatus::Completed, Recommendation::Proceed),
-        End::NeedsPerson => (ReportStatus::NeedsHumanVerification, Recommendation::Halt),
+        End::NeedsInput => (ReportStatus::NeedsHumanVerification, Recommendation::Halt),
         End::TooLarge | End::Split | End::Stopped | End::Lost | End::Refused => {
             (ReportStatus::Failed, Recommendation::Halt)
         }

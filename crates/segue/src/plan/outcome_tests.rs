@@ -16,13 +16,13 @@ fn the_verdict_of_the_run_decides_and_the_report_is_kept() {
     let done = ended(Outcome::new(Verdict::Verified, "green"), DONE);
     assert_eq!(
         (done.end, done.by_agent, done.report.tasks.len()),
-        (End::Completed { claimed: false }, true, 1)
+        (End::Completed { unverified: false }, true, 1)
     );
-    let silent = ended(Outcome::new(Verdict::Claimed, "says so"), "Done.");
-    assert_eq!((silent.end, silent.by_agent), (End::Completed { claimed: true }, false));
+    let silent = ended(Outcome::new(Verdict::Unverified, "says so"), "Done.");
+    assert_eq!((silent.end, silent.by_agent), (End::Completed { unverified: true }, false));
     assert_eq!(silent.report.status, ReportStatus::Completed);
-    let strict = Facts { must_verify: true, ..facts(Outcome::new(Verdict::Claimed, "says so"), DONE) };
-    assert_eq!(settle(Some(3), Some(&strict)).end, End::NeedsPerson);
+    let strict = Facts { must_verify: true, ..facts(Outcome::new(Verdict::Unverified, "says so"), DONE) };
+    assert_eq!(settle(Some(3), Some(&strict)).end, End::NeedsInput);
     let liar = ended(Outcome::new(Verdict::Failed, "still red"), DONE);
     assert_eq!((liar.end, liar.report.status, liar.by_agent), (End::Failed, ReportStatus::Failed, false));
     assert_eq!(liar.report.tasks.len(), 1, "what it says about its tasks is not lost");

@@ -1,28 +1,32 @@
 //! Phases that are too large: how they are split, what is said about it, and what becomes of the whole.
 
+use std::collections::BTreeMap;
+
 use segue_plans::ids::same;
-use segue_plans::split::{Part, asked_for, proposed};
+use segue_plans::split::{Answers, Asked, Part, asked_for, expanded, proposed};
 use segue_plans::{Phase, Plan, Status, estimate, letters};
 use segue_report::{Outer, PhaseStatus};
 use serde_json::{Value, json};
 
+use super::beside::Claim;
 use super::outcome::{self, End, Settled};
 use super::runner::{Runner, fields};
 use super::state::Splitting;
 use super::{PlanError, sizes, stored};
+use crate::git::Repo;
 
 /// A phase that is likely to take more of a session's budget than this is split, in percent.
 const WHOLE: u64 = 100;
 
 impl Runner {
-    /// The parts of a phase: as the agent asks for them, as the estimate has them, or in halves.
-    pub(super) fn parts(&self, phase: &Phase, settled: &Settled) -> Vec<Part> {
+    /// The parts of what is left of a phase: as the agent asks for them, as the estimate has them, or in halves.
+    pub(super) fn parts(&self, phase: &Phase, settled: &Settled) -> Asked {
         if let Some(details) = &settled.report.split_details {
             return asked_for(phase, details);
         }
         let by_estimate = self.estimated_parts(phase);
         if by_estimate.len() > 1 {
-            return by_estimate;
+            return Asked { parts: by_estimate, notes: Vec::new() };
         }
         let open: Vec<&segue_plans::Task> =
             phase.tasks.iter().filter(|task| !task.status.is_over()).collect();
@@ -33,7 +37,7 @@ impl Runner {
             tasks: tasks.iter().map(|task| task.id.clone()).collect(),
             files: Vec::new(),
         };
-        open.chunks(half).enumerate().map(part).collect()
+        Asked { parts: open.chunks(half).enumerate().map(part).collect(), notes: Vec::new() }
     }
 
     fn estimated_parts(&self, phase: &Phase) -> Vec<Part> {
@@ -69,23 +73,63 @@ impl Runner {
         let redactor = &self.set.redactor;
         parts.iter_mut().for_each(|part| part.title = redactor.text(&part.title).text.into_owned());
         let count = parts.len();
+        let alone = self.why_not_in_parallel(phase, &parts);
+        let how = match &alone {
+            None => "in parallel".to_owned(),
+            Some(why) if why.is_empty() => "one after the other".to_owned(),
+            Some(why) => format!("one after the other ({why})"),
+        };
         let text = format!(
-            "Phase {} too large ({why}). Splitting into {count} sub-phases, launching {}...",
-            phase.id,
-            if self.kept.state().options.beside() { "in parallel" } else { "one after the other" }
+            "Phase {} too large ({why}). Splitting into {count} sub-phases, launching {how}...",
+            phase.id
         );
+        let beside = self.kept.state().options.beside();
         self.kept.change(|state| {
             let known = state.phase_mut(&phase.id);
             known.status = Status::InProgress;
+            known.parts_in_parallel = alone.is_none() && !beside;
             known.parts = parts;
             known.why = format!("split: {why}");
         })?;
         self.warn("split", &text)?;
+        if self.voice.screen.is_none() {
+            self.voice.screen = self.new_screen();
+        }
         self.tell(Outer::PhaseFinished(fields(
             phase,
             Some(PhaseStatus::Split),
             self.kept.state().phase(&phase.id),
         )))
+    }
+
+    // Parts run side by side wherever that can be merged again without touching what is not committed.
+    fn why_not_in_parallel(&self, phase: &Phase, parts: &[Part]) -> Option<String> {
+        let options = &self.kept.state().options;
+        if options.beside() {
+            return None;
+        }
+        if options.parallel.is_some() {
+            return Some(String::new());
+        }
+        let split = BTreeMap::from([(phase.id.clone(), parts.to_vec())]);
+        let alone = Plan { phases: vec![phase.clone()], ..Plan::default() };
+        let pieces = expanded(&alone, &split, |_| Answers::None).phases;
+        let claims: Vec<Claim> = pieces.iter().map(|part| Claim::of(part, Some(&phase.id))).collect();
+        let apart = |(at, one): (usize, &Claim)| claims[at + 1..].iter().any(|other| !one.excludes(other));
+        if !claims.iter().enumerate().any(apart) {
+            return Some("they change the same files".to_owned());
+        }
+        if !self.set.may_merge {
+            return Some("that needs git and commits".to_owned());
+        }
+        let own = self.plan.files.iter().map(|file| self.path_from_top(&file.name));
+        let repo = Repo::find(self.set.store.workdir()).ok()?;
+        let repo = repo.leaving_out(self.set.left_out.iter().cloned().chain(own));
+        match (repo.head().is_some() && repo.cannot_merge().is_ok_and(|old| old.is_none()), repo.is_dirty()) {
+            (false, _) => Some("that needs a first commit and git 2.38".to_owned()),
+            (true, Ok(false)) => None,
+            (true, _) => Some("there are changes that are not committed".to_owned()),
+        }
     }
 
     pub(super) fn part_reports(&self, id: &str) -> Vec<Value> {
@@ -111,22 +155,26 @@ impl Runner {
         }
         let bad: Vec<&str> =
             parts.iter().filter(|part| !status(part).is_over()).map(|part| part.id.as_str()).collect();
-        let person = parts.iter().all(|part| status(part).is_over() || status(part) == Status::NeedsPerson);
+        let person = parts.iter().all(|part| status(part).is_over() || status(part) == Status::NeedsInput);
         let (end, status, why) = match (bad.is_empty(), person) {
             (true, _) => {
-                let claimed =
-                    parts.iter().any(|part| state.phase(&part.id).is_some_and(|known| known.claimed));
-                (End::Completed { claimed }, Status::Completed, "all of its parts are completed".to_owned())
+                let unverified =
+                    parts.iter().any(|part| state.phase(&part.id).is_some_and(|known| known.unverified));
+                (
+                    End::Completed { unverified },
+                    Status::Completed,
+                    "all of its parts are completed".to_owned(),
+                )
             }
             (false, true) => {
-                (End::NeedsPerson, Status::NeedsPerson, format!("a person must look at {}", bad.join(", ")))
+                (End::NeedsInput, Status::NeedsInput, format!("a person must look at {}", bad.join(", ")))
             }
             (false, false) => (End::Failed, Status::Failed, format!("not completed: {}", bad.join(", "))),
         };
-        let claimed = end == End::Completed { claimed: true };
+        let unverified = end == End::Completed { unverified: true };
         let phase = self.plan.phases.iter().find(|phase| same(&phase.id, &whole)).cloned();
         let phase = phase.unwrap_or_else(|| Phase::new(whole.clone()));
         let settled = outcome::of_parts(end, why);
-        self.finished(&phase, "", &settled, None, status, claimed)
+        self.finished(&phase, "", &settled, None, status, unverified)
     }
 }

@@ -72,7 +72,7 @@ pub(crate) fn junit(title: &str, suites: &[Suite]) -> String {
             if gate.passed {
                 xml.push_str(&format!("{case}/>\n"));
             } else {
-                let exit = gate.exit.map_or_else(|| "did not end".to_owned(), |code| format!("exit {code}"));
+                let exit = gate.ended();
                 let output = escaped(&cut_chars(&gate.tail, OUTPUT));
                 xml.push_str(&format!(
                     "{case}>\n      <failure message=\"{exit}\">{output}</failure>\n    </testcase>\n"
@@ -151,6 +151,7 @@ mod tests {
             ms: 1_500,
             output: None,
             tail: tail.to_owned(),
+            timed_out: false,
         };
         let gates = vec![gate("tests", true, ""), gate("a < b & \"c\"", false, "\u{1b}[31mno\n]]> |")];
         Suite { name: "phase 1".to_owned(), status: "failed".to_owned(), gates }

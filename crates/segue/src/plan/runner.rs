@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use segue_journal::Journal;
-use segue_plans::{Budget, Phase, Plan, estimate, fill_gates};
+use segue_plans::{Budget, Extra, Phase, Plan, estimate_with};
 use segue_redact::Redactor;
 use segue_report::{Outer, PhaseFields, PhaseStatus, RunStarted};
 use tokio::signal::unix::{SignalKind, signal};
@@ -53,8 +53,8 @@ pub(crate) struct Setting {
     pub(crate) policy: String,
     /// Flags for runs that are taken up.
     pub(crate) take_up: Vec<String>,
-    /// Only this phase.
-    pub(crate) only: Option<String>,
+    /// Only these phases.
+    pub(crate) only: Option<Vec<String>>,
     /// What the plan calls completed is not.
     pub(crate) force: bool,
     /// Files that segue itself writes into a work tree for people.
@@ -63,6 +63,10 @@ pub(crate) struct Setting {
     pub(crate) keeps: (PathBuf, Retention),
     /// What all phases together may spend.
     pub(crate) shared: Shared,
+    /// Whether work may be merged as commits: git is used, and commits are allowed.
+    pub(crate) may_merge: bool,
+    /// Whether the phases are committed on the branch.
+    pub(crate) commits: bool,
     /// Makes ids of runs.
     pub(crate) new_id: fn() -> String,
 }
@@ -196,14 +200,16 @@ impl Runner {
         self.voice.say(&format!("plan {title} ({id})"));
         let disk = self.disk();
         let history = sizes::known(self.set.store.workdir());
-        let estimate = estimate(&self.plan, self.set.budget, &history, &disk);
+        let extra = Extra { quality: self.kept.state().options.quality, force: self.set.force };
+        let estimate = estimate_with(&self.plan, self.set.budget, &history, &disk, extra);
         self.voice.show(&super::estimate_words(&estimate));
         if self.voice.json {
             for warning in &estimate.warnings {
                 self.tell(Voice::warning("estimate", warning))?;
             }
         }
-        self.tell_changes()
+        self.tell_changes()?;
+        self.write_back()
     }
 
     /// A line of the contract; it is numbered before it is written.
@@ -221,15 +227,6 @@ impl Runner {
 
     pub(super) fn disk(&self) -> Disk {
         Disk::new(&self.set.dir, self.set.store.workdir())
-    }
-
-    pub(super) fn read(&self) -> Result<Plan, PlanError> {
-        let name = &self.kept.state().plan;
-        let bad = |why: String| PlanError::Plan { plan: name.clone(), why };
-        let plan = self.disk().plan(name).map_err(|error| bad(error.to_string()))?;
-        let mut plan = plan.map_err(|error| bad(error.to_string()))?;
-        fill_gates(&mut plan, &self.set.gates);
-        Ok(plan)
     }
 
     fn stop_asked(&mut self) {

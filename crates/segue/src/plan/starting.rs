@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use segue_plans::handoff::Handoff;
 use segue_plans::report::Report;
 use segue_plans::{Phase, Plan, Status};
 use segue_report::Outer;
 
 use super::beside::{Claim, Stage};
-use super::board::{Board, Claims, Next, is_part};
+use super::board::{Board, Claims, Next, is_one_of};
 use super::child::{Child, How, What};
 use super::handoff::{self, Found};
 use super::job::{Desk, Errand, Job};
@@ -15,18 +16,23 @@ use super::outcome::{self, End};
 use super::runner::{Runner, fields};
 use super::{PlanError, stored};
 
+/// So many parts of a phase are at work at a time, unless more was asked for.
+const PARTS_AT_ONCE: usize = 4;
+
 impl Runner {
     // The plan may have been edited since the last phase.
     pub(super) fn begin_what_can(&mut self) -> Result<(), PlanError> {
-        self.plan = self.read()?;
+        self.read_again()?;
         self.tell_changes()?;
         self.show_rows();
         while self.has_room() && !self.stopping {
             let board = Board::new(&self.plan, self.kept.state(), self.set.force);
             let busy = self.at_work.keys().chain(&self.queued).cloned().collect();
             let state = self.kept.state();
-            let wanted =
-                |phase: &Phase| self.set.only.as_ref().is_none_or(|only| is_part(phase, only, state));
+            let wanted = |phase: &Phase| {
+                self.set.only.as_ref().is_none_or(|only| is_one_of(phase, only, state))
+                    && self.may_join(&phase.id)
+            };
             let of = |phase: &Phase| Claim::of(phase, state.whole_of(&phase.id));
             let claims = Claims { taken: self.taken(), of: &of };
             let Some(next) = board.next(&busy, wanted, &claims) else { return Ok(()) };
@@ -47,11 +53,24 @@ impl Runner {
     pub(super) fn has_room(&self) -> bool {
         let (options, at_work) = (&self.kept.state().options, self.at_work.len());
         let most = options.most();
+        let parts = self.ids_at_work().all(|id| self.kept.state().parallel_whole_of(id).is_some());
+        let most = if parts { most.max(PARTS_AT_ONCE) } else { most };
         // Phases that share a work tree come one after the other, whatever they wait for.
-        if !options.beside() {
+        if !options.beside() && !parts {
             return at_work < most;
         }
         at_work - self.waiting.len().min(at_work) < most && at_work < most * 2
+    }
+
+    // In a plan whose phases come one by one, only parts of the same phase join what is at work or on its way into the branch.
+    fn may_join(&self, id: &str) -> bool {
+        let state = self.kept.state();
+        if state.options.beside() {
+            return true;
+        }
+        let whole = state.parallel_whole_of(id);
+        let mut others = self.at_work.keys().chain(&self.queued).filter(|other| other.as_str() != id);
+        others.all(|other| whole.is_some() && state.parallel_whole_of(other) == whole)
     }
 
     /// Whether a process works on a phase.
@@ -72,7 +91,7 @@ impl Runner {
             (known.status, known.run, known.quality) = (Status::InProgress, Some(run.clone()), false);
             known.tries += 1;
             known.why.clear();
-            (known.work, known.landed) = (work, None);
+            (known.work, known.landed, known.written) = (work, None, false);
         })?;
         self.started(phase)?;
         self.launch(plan, phase, &run)
@@ -138,22 +157,64 @@ impl Runner {
             }
         };
         let roots = vec![self.set.store.workdir().to_owned(), self.set.dir.clone(), self.plan_dir()];
-        let desk = Desk { program: &self.set.program, prompts: &self.set.prompts, roots };
+        let desk = Desk {
+            program: &self.set.program,
+            prompts: &self.set.prompts,
+            roots,
+            path: self.as_seen(&phase.id, self.file_of(plan, phase)),
+            documents: plan.documents.iter().map(|name| self.as_seen(&phase.id, name)).collect(),
+            write_back: !self.kept.state().options.no_write_back,
+        };
         let job = Job { beside: known.work.is_some(), ..desk.job(plan, phase, run, errand)? };
         self.spawn(&phase.id, &What::New(Box::new(job)))
     }
 
-    // What an earlier try left, in the phase's own folder or beside the plan.
-    fn earlier(&self, phase: &Phase) -> Found {
+    // What an earlier try left: in the phase's own folder, in that of the phase it is a part of, or where its agent wrote it.
+    pub(super) fn earlier(&self, phase: &Phase) -> Found {
         let own = handoff::read(&self.kept.phase_dir(&phase.id), phase);
         if own != Found::Missing {
             return own;
         }
-        match handoff::read(&self.plan_dir(), phase) {
-            found @ Found::Rest(_) => found,
-            // One that lies there may be about another phase.
-            Found::Missing | Found::Damaged(_) => Found::Missing,
+        if let Some(whole) = self.kept.state().whole_of(&phase.id).and_then(|whole| self.plan.phase(whole)) {
+            return match handoff::read(&self.kept.phase_dir(&whole.id), whole) {
+                found @ Found::Rest(_) => found,
+                Found::Missing | Found::Damaged(_) => Found::Missing,
+            };
         }
+        self.agents_handoff(phase).map_or(Found::Missing, Found::Rest)
+    }
+
+    /// A `HANDOFF.md` about a phase that its agent, or a person, wrote beside the plan or at the top of the work tree.
+    pub(super) fn agents_handoff(&self, phase: &Phase) -> Option<Handoff> {
+        let here = self.how(&phase.id).dir;
+        let folder = |name: &str| here.join(name).parent().map(PathBuf::from).unwrap_or_default();
+        let plan = &self.kept.state().plan;
+        let whole = if here.join(plan).is_dir() { here.join(plan) } else { folder(plan) };
+        let top = self.store_of(&phase.id).workdir().to_owned();
+        // One that lies there may be about another phase.
+        [folder(self.plan.file(phase.at)), whole, top].iter().find_map(|dir| {
+            match handoff::read(dir, phase) {
+                Found::Rest(handoff) => Some(handoff),
+                Found::Missing | Found::Damaged(_) => None,
+            }
+        })
+    }
+
+    // The file that a phase stands in.
+    fn file_of<'p>(&'p self, plan: &'p Plan, phase: &Phase) -> &'p str {
+        match plan.file(phase.at) {
+            "" => &self.kept.state().plan,
+            name => name,
+        }
+    }
+
+    // A file of the plan as the agent of a phase can open it: a work tree of its own may be without it.
+    fn as_seen(&self, id: &str, name: &str) -> String {
+        let shown = self.path_from_top(name);
+        if self.store_of(id).workdir().join(&shown).exists() {
+            return shown;
+        }
+        self.set.dir.join(name).display().to_string()
     }
 
     fn plan_dir(&self) -> PathBuf {
@@ -169,7 +230,8 @@ impl Runner {
             dir: if own { self.tree(id).folder(&self.set.dir) } else { self.set.dir.clone() },
             plan: self.kept.state().id.clone(),
             json: self.set.json,
-            beside: own && self.kept.state().options.beside(),
+            beside: own
+                && (self.kept.state().options.beside() || self.kept.state().parallel_whole_of(id).is_some()),
             flags: self.flags(),
         }
     }

@@ -24,8 +24,9 @@ pub(crate) enum Standing {
     Failed,
     /// It was stopped, and can go on.
     Stopped,
-    /// A person must decide something.
-    NeedsPerson,
+    /// A person must decide something. Older files say `needs_person`.
+    #[serde(alias = "needs_person")]
+    NeedsInput,
 }
 
 impl Standing {
@@ -36,7 +37,7 @@ impl Standing {
             Self::Completed => "completed",
             Self::Failed => "failed",
             Self::Stopped => "stopped",
-            Self::NeedsPerson => "needs_person",
+            Self::NeedsInput => "needs_input",
         }
     }
 }
@@ -57,6 +58,9 @@ pub(crate) struct Options {
     /// What follows when a phase fails.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) trouble: Trouble,
+    /// The plan's own files stay as they are.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) no_write_back: bool,
 }
 
 impl Options {
@@ -161,8 +165,8 @@ pub(crate) struct PhaseState {
     /// How often a run was started for it.
     pub(crate) tries: u32,
     /// Only the agent says so: there was no gate.
-    #[serde(skip_serializing_if = "is_default")]
-    pub(crate) claimed: bool,
+    #[serde(alias = "claimed", skip_serializing_if = "is_default")]
+    pub(crate) unverified: bool,
     /// Why it is as it is.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) why: String,
@@ -175,6 +179,9 @@ pub(crate) struct PhaseState {
     /// The parts that it was split into.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) parts: Vec<Part>,
+    /// Its parts run side by side, although the plan's phases do not.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) parts_in_parallel: bool,
     /// What it used.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) spent: Spent,
@@ -184,6 +191,12 @@ pub(crate) struct PhaseState {
     /// A person says that it is done, whatever its gates say.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) accepted: bool,
+    /// What is done of it stands in the plan's files.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) written: bool,
+    /// How many tasks its last try left open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) left: Option<usize>,
     /// The commit by which it came into the plan's branch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) landed: Option<String>,
@@ -240,6 +253,16 @@ impl State {
     pub(crate) fn whole_of(&self, id: &str) -> Option<&str> {
         let has = |phase: &PhaseState| phase.parts.iter().any(|part| same(&part.id, id));
         self.phases.iter().find(|(_, phase)| has(phase)).map(|(id, _)| id.as_str())
+    }
+
+    /// Whether the parts of a phase run side by side, although the plan's phases do not.
+    pub(crate) fn has_parts_in_parallel(&self, whole: &str) -> bool {
+        self.phase(whole).is_some_and(|phase| phase.parts_in_parallel)
+    }
+
+    /// The phase whose part this is, when its parts run side by side.
+    pub(crate) fn parallel_whole_of(&self, id: &str) -> Option<&str> {
+        self.whole_of(id).filter(|whole| self.has_parts_in_parallel(whole))
     }
 
     /// Whether a run is one of this plan's.

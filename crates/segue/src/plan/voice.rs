@@ -99,6 +99,9 @@ fn phase(cost: &PhaseCost) -> Vec<String> {
     let mut lines = vec![
         format!("{:>9}  {share:>6}  {}  {title}", thousands(cost.tokens), cost.id).trim_end().to_owned(),
     ];
+    if cost.quality > 0 {
+        lines.push(format!("{:>9}  {:>6}    one more round over it", thousands(cost.quality), ""));
+    }
     for part in &cost.split {
         let percent = cost.percent.map(|percent| percent * part.tokens / cost.tokens.max(1));
         let share = percent.map_or_else(String::new, |percent| format!("{percent} %"));

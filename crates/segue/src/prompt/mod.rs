@@ -2,7 +2,7 @@
 //!
 //! Nothing here decides what is said when; that is the machine's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use minijinja::{Environment, UndefinedBehavior};
@@ -32,7 +32,7 @@ const BUILT_IN: &[BuiltIn] = &[
     built_in(
         "checkpoint",
         include_str!("../../templates/checkpoint.md"),
-        &["depth", "fill", "max_chars", "role", "sections"],
+        &["depth", "fill", "max_chars", "role", "sections", "side", "running"],
     ),
     built_in(
         "facts",
@@ -54,7 +54,11 @@ const BUILT_IN: &[BuiltIn] = &[
     built_in("gates_failed", include_str!("../../templates/gates_failed.md"), &["round", "of", "failed"]),
     built_in("claims_wrong", include_str!("../../templates/claims_wrong.md"), &["round", "of", "claims"]),
     built_in("green_before", include_str!("../../templates/green_before.md"), &["open"]),
+    built_in("continue", include_str!("../../templates/continue.md"), &["after", "cut"]),
     built_in("go_on", include_str!("../../templates/go_on.md"), &[]),
+    built_in("not_done", include_str!("../../templates/not_done.md"), &["left"]),
+    built_in("ask_status", include_str!("../../templates/ask_status.md"), &[]),
+    built_in("answered", include_str!("../../templates/answered.md"), &["answer"]),
     built_in("verify", include_str!("../../templates/verify.md"), &["task", "ledger", "facts", "summary"]),
 ];
 
@@ -95,6 +99,20 @@ pub(crate) enum PromptError {
         /// What it may speak of.
         known: Vec<String>,
     },
+    /// It leaves out what every continuation must hold.
+    #[error(
+        "prompt {name} ({path}): {{{{ {variable} }}}} is missing, so the next session would not know it{hint}"
+    )]
+    Lacks {
+        /// The template's name.
+        name: String,
+        /// Its file.
+        path: String,
+        /// What it leaves out.
+        variable: &'static str,
+        /// What to write instead of what was found.
+        hint: String,
+    },
     /// It is wrong, or names something that does not exist.
     #[error("prompt {name}: {why}")]
     Bad {
@@ -118,6 +136,8 @@ const fn built_in(name: &'static str, text: &'static str, variables: &'static [&
 #[derive(Debug)]
 pub(crate) struct Prompts {
     environment: Environment<'static>,
+    /// Templates of the user's own.
+    own: BTreeSet<&'static str>,
 }
 
 impl Prompts {
@@ -131,6 +151,7 @@ impl Prompts {
         if let Some(name) = files.keys().find(|name| !names().contains(&name.as_str())) {
             return Err(PromptError::Unknown { name: name.clone() });
         }
+        let mut own_ones = BTreeSet::new();
         for template in BUILT_IN {
             let own = format!("{OWN_DIR}/{}.md", template.name);
             let configured = files.get(template.name);
@@ -140,10 +161,11 @@ impl Prompts {
                 Some(file) => {
                     add(&mut environment, template.name, read(template.name, &workdir.join(&file))?)?;
                     check_variables(&environment, template, &file)?;
+                    own_ones.insert(template.name);
                 }
             }
         }
-        Ok(Self { environment })
+        Ok(Self { environment, own: own_ones })
     }
 
     /// Fills a template in.
@@ -153,10 +175,14 @@ impl Prompts {
         template.render(with).map(|text| text.trim().to_owned()).map_err(bad)
     }
 
-    /// The continuation that a policy's users know, or the usual one.
+    /// The continuation that a policy's users know, or the usual one. A user's own holds for every policy that they wrote
+    /// none for.
     pub(crate) fn continuation(&self, policy: &str) -> String {
-        let own = format!("continuation.{policy}");
-        if names().contains(&own.as_str()) { own } else { "continuation".to_owned() }
+        let usual = "continuation";
+        let special = format!("{usual}.{policy}");
+        let ours = names().contains(&special.as_str());
+        let overruled = self.own.contains(usual) && !self.own.contains(special.as_str());
+        if ours && !overruled { special } else { usual.to_owned() }
     }
 }
 
@@ -182,6 +208,9 @@ fn check_variables(
     };
     let mut used: Vec<String> = parsed.undeclared_variables(false).into_iter().collect();
     used.sort();
+    if template.name.starts_with("continuation") {
+        holds_what_it_must(template.name, file, parsed.source(), &used)?;
+    }
     match used.into_iter().find(|name| !known(name)) {
         None => Ok(()),
         Some(variable) => Err(PromptError::Variable {
@@ -191,6 +220,19 @@ fn check_variables(
             known: template.variables.iter().map(|v| (*v).to_owned()).collect(),
         }),
     }
+}
+
+// Single braces are how other tools write it; here they would be sent as they stand.
+fn holds_what_it_must(name: &str, file: &str, source: &str, used: &[String]) -> Result<(), PromptError> {
+    let lacks = |variable: &&&'static str| !used.iter().any(|used| used == **variable);
+    let Some(variable) = ["task", "checkpoint"].iter().find(lacks) else { return Ok(()) };
+    let single = format!("{{{variable}}}");
+    let hint = if source.contains(&single) {
+        format!(": {single} has single braces, write {{{{ {variable} }}}}")
+    } else {
+        format!(": add a line with {{{{ {variable} }}}}")
+    };
+    Err(PromptError::Lacks { name: name.to_owned(), path: file.to_owned(), variable, hint })
 }
 
 fn add(environment: &mut Environment<'static>, name: &str, text: String) -> Result<(), PromptError> {
@@ -203,8 +245,7 @@ fn add(environment: &mut Environment<'static>, name: &str, text: String) -> Resu
 pub(crate) fn failed_gates(failed: &[GateResult], max_chars: usize) -> String {
     let each = max_chars / failed.len().max(1);
     let parts = failed.iter().map(|gate| {
-        let exit = gate.exit.map_or_else(|| "did not end in time".to_owned(), |c| format!("exit code {c}"));
-        format!("### {} ({exit})\n```\n{}\n```", gate.gate, cut_chars(gate.tail.trim_end(), each))
+        format!("### {} ({})\n```\n{}\n```", gate.gate, gate.ended(), cut_chars(gate.tail.trim_end(), each))
     });
     parts.collect::<Vec<_>>().join("\n\n")
 }
@@ -266,7 +307,8 @@ mod tests {
     #[test]
     fn a_template_that_speaks_of_something_unknown_is_refused_before_it_is_needed() {
         let dir = tempfile::tempdir().unwrap();
-        let text = "{% for g in failed %}{{ g }}{% endfor %}{{ tusk }}{{ range(3) }}";
+        let text =
+            "{{ task }}{{ checkpoint }}{% for g in failed %}{{ g }}{% endfor %}{{ tusk }}{{ range(3) }}";
         std::fs::write(dir.path().join("t.md"), text).unwrap();
         let files = BTreeMap::from([("continuation".to_owned(), "t.md".to_owned())]);
         let error = Prompts::load(dir.path(), &files).unwrap_err().to_string();
@@ -274,6 +316,37 @@ mod tests {
             error.contains("\"tusk\"") && error.contains("t.md") && error.contains("checkpoint"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn c7_a_continuation_without_the_task_or_the_checkpoint_is_refused_with_what_to_write() {
+        let dir = tempfile::tempdir().unwrap();
+        let load = |text: &str| {
+            std::fs::write(dir.path().join("t.md"), text).unwrap();
+            let files = BTreeMap::from([("continuation.loop".to_owned(), "t.md".to_owned())]);
+            Prompts::load(dir.path(), &files).map(|_| ()).map_err(|error| error.to_string())
+        };
+        load("{{ task }} {% if checkpoint %}{{ checkpoint }}{% endif %}").unwrap();
+        let error = load("Go on with {{ task }}").unwrap_err();
+        assert!(error.contains("{{ checkpoint }} is missing") && error.contains("t.md"), "{error}");
+        let error = load("{{ task }}\n{checkpoint}").unwrap_err();
+        assert!(error.contains("{checkpoint} has single braces, write {{ checkpoint }}"), "{error}");
+        assert!(load("{{ checkpoint }}").unwrap_err().contains("{{ task }} is missing"));
+    }
+
+    #[test]
+    fn c7_a_users_continuation_holds_for_every_preset_they_wrote_none_for() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("t.md"), "{{ task }}{{ checkpoint }}").unwrap();
+        let file = |name: &str| (name.to_owned(), "t.md".to_owned());
+        let prompts = Prompts::load(dir.path(), &BTreeMap::from([file("continuation")])).unwrap();
+        assert_eq!(prompts.continuation("loop"), "continuation");
+        let both = BTreeMap::from([file("continuation"), file("continuation.loop")]);
+        let prompts = Prompts::load(dir.path(), &both).unwrap();
+        assert_eq!(prompts.continuation("loop"), "continuation.loop");
+        assert_eq!(prompts.continuation("staged"), "continuation");
+        let prompts = Prompts::load(dir.path(), &BTreeMap::new()).unwrap();
+        assert_eq!(prompts.continuation("loop"), "continuation.loop");
     }
 
     #[test]

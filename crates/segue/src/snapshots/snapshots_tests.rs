@@ -36,7 +36,7 @@ fn plan(id: &str, status: Standing, runs: &[(&str, &str)]) -> PlanRuns {
 
 fn owners() -> Owners {
     let rows =
-        [("r1", "verified"), ("r2", "stopped"), ("r3", "claimed"), ("r4", "verified"), ("r5", "failed")];
+        [("r1", "verified"), ("r2", "stopped"), ("r3", "unverified"), ("r4", "verified"), ("r5", "failed")];
     let plans = [
         plan("plan-a", Standing::Completed, &[("r5", "2"), ("r3", "2"), ("w1", "2.1"), ("w2", "3")]),
         plan("plan-b", Standing::Stopped, &[("r4", "1"), ("w3", "2")]),

@@ -264,7 +264,7 @@ fn what_does_not_exist_cannot_be_shown_stopped_or_resumed() {
     for args in [&["status"][..], &["log"], &["show"], &["resume"], &["replay"]] {
         refused(&world, args, 2, &["no runs", "segue run"]);
     }
-    refused(&world, &["stop"], 2, &["no run works here"]);
+    refused(&world, &["stop"], 2, &["no active run in this directory"]);
     world.segue(&["run", "TASK.md"]).exits(0);
     let done = world.segue(&["resume"]);
     done.exits(2);

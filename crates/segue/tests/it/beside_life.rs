@@ -185,7 +185,7 @@ fn p1_what_only_a_person_can_decide_about_a_phase_is_asked_of_the_last_of_its_pa
     done.exits(3);
     let mut all = ended(&done);
     all.sort();
-    assert!(all.contains(&("20c".to_owned(), "needs_person".to_owned())), "{all:?}");
+    assert!(all.contains(&("20c".to_owned(), "needs_input".to_owned())), "{all:?}");
     assert!(all.contains(&("21".to_owned(), "blocked".to_owned())), "{all:?}");
     world.segue(&["plan", "accept", "20c"]).exits(0);
     world.segue(&["resume", "--json"]).exits(0);

@@ -10,7 +10,7 @@ use crate::support::{Done, World};
 
 /// An agent that does nothing about a merge but say that it is done.
 fn idle() -> Script {
-    let say = "I brought it together.".to_owned();
+    let say = "I brought it together.\n\nSTATUS: done".to_owned();
     Script { replies: vec![Reply { when: "# Bring phase".to_owned(), say }], step_ms: 50, ..roomy() }
 }
 
@@ -111,13 +111,13 @@ fn a_conflict_that_no_agent_resolves_ends_with_3_and_the_commands_finish_it() {
     done.exits(3);
     assert_eq!(
         ended(&done),
-        pairs(&[("1", "completed"), ("2", "needs_person"), ("3", "blocked")]),
+        pairs(&[("1", "completed"), ("2", "needs_input"), ("3", "blocked")]),
         "{}",
         done.all()
     );
     assert_eq!(world.read("shared.txt"), "first\nline 1\n", "nothing half merged comes into the work tree");
     assert_eq!(world.git(&["status", "--porcelain"]), "");
-    assert_eq!(state(&world)["status"], "needs_person");
+    assert_eq!(state(&world)["status"], "needs_input");
     by_hand(&world, &commands(&done, TAKE_BOTH));
     both_are_there(&world);
 }

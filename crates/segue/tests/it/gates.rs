@@ -64,9 +64,17 @@ fn t2_a_gate_that_does_not_end_is_ended_with_all_that_it_started() {
     done.exits(1);
     let slow: Vec<Value> = done.of("gate.finished").into_iter().filter(|g| g["gate"] == "slow").collect();
     assert_eq!(slow.len(), 2, "{}", done.all());
-    assert!(slow.iter().all(|g| g["exit"].is_null() && g["passed"] == false), "{slow:?}");
+    assert!(
+        slow.iter().all(|g| g["exit"].is_null() && g["passed"] == false && g["timed_out"] == true),
+        "{slow:?}"
+    );
+    let status = world.segue(&["status"]);
+    assert!(status.out.contains("slow timed out"), "{}", status.out);
     let output = world.read(slow[1]["output"].as_str().unwrap());
-    assert!(output.contains("begun") && output.contains("did not end within 1 s"), "{output}");
+    assert!(
+        output.contains("begun") && output.contains("timed out") && output.contains("did not end within 1 s"),
+        "{output}"
+    );
     assert_eq!(left_behind(&done.run()), [""; 0]);
 }
 
@@ -88,23 +96,23 @@ fn p3_a_manual_gate_is_for_a_person_and_never_passes_by_itself() {
     let done = world.segue(&["run", "TASK.md", "--json"]);
     done.exits(3);
     let end = done.finished();
-    assert_eq!(end["verdict"], "needs_person");
+    assert_eq!(end["verdict"], "needs_input");
     assert!(end["reason"].as_str().unwrap().contains("look"), "{end}");
     assert_eq!(after(&done, "check"), [true], "the other gates ran");
 }
 
 #[test]
-fn t4_without_a_gate_the_verdict_is_claimed_and_not_enough_where_proof_is_required() {
+fn t4_without_a_gate_the_verdict_is_unverified_and_not_enough_where_proof_is_required() {
     let world = World::new(2, small());
     world.configure_without_gate("");
     let done = world.segue(&["run", "TASK.md", "--json"]);
     done.exits(0);
-    assert_eq!(done.finished()["verdict"], "claimed");
+    assert_eq!(done.finished()["verdict"], "unverified");
     let strict = world.segue(&["run", "TASK.md", "--json", "--require-verified"]);
     strict.exits(3);
     assert_eq!(
         (&strict.finished()["verdict"], &strict.finished()["exit_code"]),
-        (&"claimed".into(), &3.into())
+        (&"unverified".into(), &3.into())
     );
 }
 
@@ -133,7 +141,7 @@ fn three_denials_of_a_kind_end_with_3_and_the_flag_that_would_allow_it() {
     let done = world.segue(&["run", "TASK.md", "--json"]);
     done.exits(3);
     let end = done.finished();
-    assert_eq!((&end["verdict"], &end["limit"]), (&"needs_person".into(), &"permissions".into()), "{end}");
+    assert_eq!((&end["verdict"], &end["limit"]), (&"needs_input".into(), &"permissions".into()), "{end}");
     assert!(end["advice"].as_str().unwrap().contains("--permissions allow=execute"), "{end}");
     assert_eq!(done.warnings("permission_denied").len(), 3, "{}", done.all());
     assert!(world.steps().distinct_done().is_empty());
@@ -161,4 +169,24 @@ fn a_permission_is_still_given_after_a_handoff() {
     done.exits(0);
     world.assert_each_step_once(&done);
     assert!(done.finished()["sessions"].as_u64().unwrap() > 1, "{}", done.all());
+}
+
+#[test]
+fn truth12_a_mistake_in_the_setup_is_said_before_the_first_session() {
+    let world = World::new(1, small());
+    let refused = |more: &str, args: &[&str], words: &[&str]| {
+        world.configure(more);
+        let done = world.segue(&[&["run", "TASK.md"], args].concat());
+        done.exits(2);
+        assert!(words.iter().all(|word| done.err.contains(word)), "{}", done.all());
+    };
+    refused("", &["--gate", "no-such-program-x test"], &["gate no-such-program-x test", "is not on PATH"]);
+    refused("", &["--gate", "A=1 ./missing.sh"], &["./missing.sh does not exist", "`sh ./missing.sh`"]);
+    refused("", &["--policy", "observe", "--max-restarts", "3"], &["max_restarts has no effect", "observe"]);
+    refused("", &["--policy", "native", "--context-threshold", "80"], &["context_threshold has no effect"]);
+    world.write("c.md", "Go on: {{ task }}\n{checkpoint}\n");
+    refused("[prompts]\ncontinuation = \"c.md\"\n", &[], &["single braces", "{{ checkpoint }}"]);
+    world.write("TASK.md", &"word ".repeat(30_000));
+    refused("", &["--window", "20k"], &["does not fit", "20000"]);
+    assert!(world.steps().distinct_done().is_empty());
 }

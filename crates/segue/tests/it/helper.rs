@@ -54,7 +54,7 @@ fn without_a_gate_a_helpers_agreement_is_still_a_claim() {
     world.configure_without_gate(&checker(&world, "echo 'VERDICT: done'"));
     let done = world.segue(&["run", "TASK.md", "--json"]);
     done.exits(0);
-    assert_eq!(done.finished()["verdict"], "claimed", "{}", done.all());
+    assert_eq!(done.finished()["verdict"], "unverified", "{}", done.all());
     assert!(done.finished()["reason"].as_str().unwrap().contains("checker agrees"));
     world.segue(&["run", "TASK.md", "--json", "--require-verified"]).exits(3);
 }
@@ -76,7 +76,10 @@ fn a_helper_that_changes_files_is_told_on_its_words_do_not_count_and_nothing_is_
 #[test]
 fn a_helper_is_denied_what_the_working_agent_may() {
     let lies = vec![Fault { at_step: 2, session: None, kind: FaultKind::Lie }];
-    let world = World::new(2, Script { faults: lies, last_words: vec!["That is all.".into()], ..small() });
+    let world = World::new(
+        2,
+        Script { faults: lies, last_words: vec!["That is all.\n\nSTATUS: done".into()], ..small() },
+    );
     let looks = Script {
         permissions: true,
         last_words: vec!["VERDICT: not done: part 2 is missing".into()],

@@ -99,3 +99,42 @@ fn a_loop_leaves_progress_errors_and_an_archive_for_each_restart() {
         world.read(".segue/loop/error-summary.md")
     );
 }
+
+/// A command agent: it prints, and says nothing of what it does.
+fn command_agent(world: &World, script: &str) {
+    world.write("agent.sh", script);
+    world.configure(
+        "agents = [\"plain\"]\n[agent.plain]\nkind = \"command\"\ncommand = [\"sh\", \"agent.sh\"]\nprompt = \"stdin\"\n",
+    );
+    world.commit("an agent");
+}
+
+#[test]
+fn truth8_a_loop_does_not_say_that_its_prompt_changed_when_nobody_touched_it() {
+    let world = world(2, roomy());
+    world.write("P.md", "# Parts\n\n- [ ] step 1: write it\n- [ ] step 2: write it\n");
+    command_agent(&world, "n=$(ls out 2>/dev/null | wc -l); mkdir -p out; cat >out/$n; echo working\n");
+    let done = world.segue(&["loop", "P.md", "--json", "--gate", "test $(ls out | wc -l) -ge 3"]);
+    assert!(done.of("run.finished").len() == 1, "{}", done.all());
+    assert_eq!(done.warnings("base_moved"), [""; 0], "{}", done.all());
+    let second = world.read("out/1");
+    assert!(!second.contains("not what it was") && second.contains("say LOOP_COMPLETE"), "{second}");
+    assert_eq!(second.matches("LOOP_COMPLETE").count(), 1, "{second}");
+}
+
+#[test]
+fn truth8_rounds_of_a_command_agent_that_wrote_files_are_not_idle() {
+    let world = world(2, roomy());
+    let script = "n=$(ls out 2>/dev/null | wc -l); mkdir -p out; echo x >out/$n; echo LOOP_COMPLETE\n";
+    command_agent(&world, script);
+    let args =
+        ["loop", "TASK.md", "--json", "--gate", "test $(ls out | wc -l) -ge 6", "--max-iterations", "9"];
+    let done = world.segue(&args);
+    done.exits(0);
+    assert_eq!(after(&done).len(), 6, "{}", done.all());
+    command_agent(&world, "echo LOOP_COMPLETE\n");
+    let args = ["loop", "TASK.md", "--json", "--gate", "test -f never", "--max-iterations", "9"];
+    let idle = world.segue(&args);
+    idle.exits(4);
+    assert_eq!(idle.finished()["limit"], "no_progress", "{}", idle.all());
+}

@@ -28,6 +28,7 @@ mod endurance;
 #[cfg(test)]
 mod forecast;
 #[cfg(test)]
+mod gate_changes;
 mod gates;
 #[cfg(test)]
 mod handoff;
@@ -50,9 +51,15 @@ mod plan;
 #[cfg(test)]
 mod plan_formats;
 #[cfg(test)]
+mod plan_handback;
+#[cfg(test)]
+mod plan_items;
+#[cfg(test)]
 mod plan_kill;
 #[cfg(test)]
 mod plan_life;
+#[cfg(test)]
+mod plan_prompts;
 #[cfg(test)]
 mod plan_run;
 #[cfg(test)]

@@ -78,8 +78,7 @@ fn e2_the_lock_of_a_killed_owner_is_stale_at_once_and_its_agent_does_not_work_be
     assert_eq!(run.wait().code, None);
     assert!(!left_behind(&dead).is_empty(), "its agent is still at work");
     let status = world.segue(&["status"]);
-    assert!(status.code == Some(0) && status.out.contains("its process is gone"), "{}", status.all());
-    assert_eq!(world.segue(&["stop"]).code, Some(2), "there is nobody to stop");
+    assert!(status.code == Some(0) && status.out.contains("crashed"), "{}", status.all());
 
     let next = world.launch(&["run", "TASK.md", "--json"], "next").wait();
     assert_eq!(next.code, Some(0), "{}", next.all());
@@ -197,4 +196,65 @@ fn what_the_users_shell_had_started_before_is_left_alone() {
     let sleeps = std::fs::read(format!("/proc/{}/cmdline", pid.trim())).unwrap_or_default();
     assert!(sleeps.starts_with(b"sleep"), "the shell's own job was ended");
     assert!(std::process::Command::new("kill").arg(pid.trim()).status().unwrap().success());
+}
+
+/// What `status`, `status --json` and the line of `status --all` say.
+fn told(world: &World) -> (String, serde_json::Value, String) {
+    let status = world.segue(&["status"]);
+    status.exits(0);
+    let json = world.segue(&["status", "--json"]);
+    let all = world.segue(&["status", "--all"]);
+    (status.out, json.lines()[0].clone(), all.out.lines().next().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn truth7_dead_is_dead_in_status_and_stop_ends_what_is_left() {
+    let (world, run) = at_work(Script { ignore_eof: true, ..slow() });
+    let (text, json, line) = told(&world);
+    assert!(
+        text.contains("working") && json["status"] == "running" && line.contains("running"),
+        "{text}{json}{line}"
+    );
+    assert!(json["crashed"].is_null() && json["process"] == run.pid(), "{json}");
+    let dead = world.run_id().unwrap();
+    run.signal("KILL");
+    assert_eq!(run.wait().code, None);
+
+    let (text, json, line) = told(&world);
+    assert!(text.contains("crashed") && text.contains("still alive") && !text.contains("thinking"), "{text}");
+    assert!(text.contains(&format!("segue resume {dead}")), "{text}");
+    assert_eq!((&json["status"], &json["process"]), (&"crashed".into(), &serde_json::Value::Null), "{json}");
+    assert!(json["crashed"]["since"].is_string() && json["session"]["state"] == "lost", "{json}");
+    assert!(!json["crashed"]["alive"].as_array().unwrap().is_empty(), "{json}");
+    assert!(line.contains("crashed"), "{line}");
+
+    let stop = world.segue(&["stop"]);
+    stop.exits(0);
+    assert!(stop.out.contains("crashed") && stop.out.contains("segue resume"), "{}", stop.out);
+    assert_eq!(left_behind(&dead), Vec::<String>::new());
+    let (text, json, _) = told(&world);
+    assert!(text.contains("crashed") && !text.contains("still alive"), "{text}");
+    assert_eq!(json["crashed"]["alive"], serde_json::json!([]), "{json}");
+    world.segue(&["stop"]).exits(2);
+
+    world.segue(&["resume"]).exits(0);
+    let (text, json, line) = told(&world);
+    assert!(
+        text.contains("verified") && json["status"] == "verified" && line.contains("verified"),
+        "{text}{json}{line}"
+    );
+    assert!(json["crashed"].is_null(), "{json}");
+}
+
+#[test]
+fn truth7_a_stopped_run_is_stopped_and_not_crashed() {
+    let (world, run) = at_work(slow());
+    world.segue(&["stop"]).exits(0);
+    assert_eq!(run.wait().code, Some(130));
+    let (text, json, line) = told(&world);
+    assert!(
+        text.contains("stopped") && json["status"] == "stopped" && line.contains("stopped"),
+        "{text}{json}{line}"
+    );
+    assert!(json["crashed"].is_null(), "{json}");
 }

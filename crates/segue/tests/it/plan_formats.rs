@@ -70,8 +70,8 @@ fn p4_p5_each_shape_of_one_file_is_run_and_verified() {
 }
 
 #[test]
-fn phases_without_a_gate_are_claimed_and_with_one_of_the_configuration_verified() {
-    for (more, verdict) in [(&[][..], "claimed"), (&["--gate", "test -d parts"][..], "verified")] {
+fn phases_without_a_gate_are_unverified_and_with_one_of_the_configuration_verified() {
+    for (more, verdict) in [(&[][..], "unverified"), (&["--gate", "test -d parts"][..], "verified")] {
         let world = world(2, roomy());
         world.write("tasks.md", SPEC_KIT);
         let done = run(&world, "tasks.md", more);

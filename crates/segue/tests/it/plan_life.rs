@@ -159,7 +159,7 @@ fn an_agent_that_gives_up_or_wants_a_person_ends_its_phase_at_once() {
             "{{\"status\": \"{status}\", \"recommendation\": \"halt\", \"summary\": \"no way\", \"failure\": \"dependency_missing\", \"tasks\": []}}"
         )
     };
-    for (status, code, word) in [("failed", 1, "failed"), ("needs_human_verification", 3, "needs_person")] {
+    for (status, code, word) in [("failed", 1, "failed"), ("needs_human_verification", 3, "needs_input")] {
         let replies = vec![Reply { when: "# Phase 1".to_owned(), say: say(status) }];
         let world = world(4, Script { replies, ..roomy() });
         world.write("segue.plan.toml", &native(TWO));
@@ -212,7 +212,7 @@ fn p3_a_gate_without_a_command_is_refused_and_a_manual_one_waits_for_a_person() 
     world.write("segue.toml", &format!("{config}\n[gates.review]\nmanual = true\n"));
     let done = world.segue(&["run", "p.md", "--json"]);
     done.exits(3);
-    assert_eq!(ended(&done), pairs(&[("1", "needs_person")]));
+    assert_eq!(ended(&done), pairs(&[("1", "needs_input")]));
 }
 
 #[test]

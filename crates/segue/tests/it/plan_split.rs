@@ -50,7 +50,7 @@ fn p1_a_split_request_becomes_three_parts_and_the_phase_is_completed_when_all_ar
     done.exits(0);
     assert_eq!(ended(&done), pairs(IN_THREE), "{}", done.all());
     world.assert_each_step_once(&done);
-    let notice = "Phase 20 too large (six files at once). Splitting into 3 sub-phases, launching one after the other...";
+    let notice = "Phase 20 too large (six files at once). Splitting into 3 sub-phases, launching one after the other (there are changes that are not committed)...";
     assert_eq!(done.warnings("split"), [notice]);
     let gates = done.of("gate.finished");
     assert!(
@@ -100,7 +100,7 @@ fn p1_a_split_that_is_only_proposed_waits_for_a_person() {
     plan(&world);
     let done = world.segue(&["run", "segue.plan.toml", "--json", "--split", "propose"]);
     done.exits(3);
-    assert_eq!(ended(&done), pairs(&[("1", "completed"), ("20", "needs_person"), ("21", "blocked")]));
+    assert_eq!(ended(&done), pairs(&[("1", "completed"), ("20", "needs_input"), ("21", "blocked")]));
     assert!(done.warnings("split_proposed")[0].contains("20c (tasks 5, 6)"), "{}", done.all());
     let again = world.segue(&["resume", "--json", "--split", "auto"]);
     again.exits(0);

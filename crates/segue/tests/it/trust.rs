@@ -9,22 +9,48 @@ const TESTS: &str = "All tests pass.";
 const COMMIT: &str = "Committed everything as \"parser: read numbers\".";
 
 #[test]
-fn a_final_claim_that_is_not_so_never_exits_0_and_its_evidence_is_shown() {
+fn v2_a_final_claim_that_is_not_so_is_shown_and_only_passing_gates_stand_against_it() {
     for lie in [GHOST, COMMIT] {
-        for gate in [true, false] {
-            let world = World::new(3, Script { last_words: vec![lie.to_owned()], ..Script::default() });
-            if !gate {
-                world.configure_without_gate("");
+        for (gate, config, exit, verdict) in [
+            (true, "", 0, "verified"),
+            (true, "claims = \"strict\"\n", 1, "failed"),
+            (false, "", 1, "failed"),
+        ] {
+            let words = format!("{lie}\n\nSTATUS: done");
+            let world = World::new(3, Script { last_words: vec![words], ..Script::default() });
+            if gate {
+                world.configure(config);
+            } else {
+                world.configure_without_gate(config);
             }
             let done = world.segue(&["run", "TASK.md", "--json"]);
-            done.exits(1);
-            assert_eq!(done.finished()["verdict"], "failed", "{}", done.all());
+            done.exits(exit);
+            assert_eq!(done.finished()["verdict"], verdict, "{}", done.all());
             let told = done.warnings("contradicted");
-            // Told when it is found, and after each of two corrections.
-            assert_eq!(told.len(), 3, "{}", done.all());
+            // Told when it is found, and after the one correction.
+            assert_eq!(told.len(), 2, "{}", done.all());
             assert!(told[0].contains("git"), "{told:?}");
             world.assert_each_step_once(&done);
         }
+    }
+}
+
+#[test]
+fn v1_every_prompt_ends_with_the_demand_for_a_status_line_and_giving_up_is_not_done() {
+    let script = Script { last_words: vec!["I give up.".to_owned()], ..Script::default() };
+    let world = World::new(1, script.clone());
+    world.keep_conversations(script);
+    world.configure_without_gate("");
+    let done = world.segue(&["run", "TASK.md", "--json"]);
+    done.exits(3);
+    let end = done.finished();
+    assert_eq!(end["verdict"], "needs_input", "{end}");
+    assert!(end["last_message"].as_str().unwrap().contains("I give up."), "{end}");
+    let prompts = &world.prompts()[0];
+    assert_eq!(prompts.len(), 2, "the task, and one question for the status: {prompts:?}");
+    for prompt in prompts {
+        assert!(prompt.trim_end().ends_with("STATUS: blocked \u{2013} what you need"), "{prompt}");
+        assert_eq!(prompt.matches("STATUS: done").count(), 1, "one demand: {prompt}");
     }
 }
 

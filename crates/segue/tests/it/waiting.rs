@@ -160,8 +160,8 @@ fn h3_each_cause_has_its_own_action() {
     }
     for (says, exit, word, verdict) in [
         (Refusal::Quota, 4, "out of quota", "stopped"),
-        (Refusal::Unauthorised, 3, "not authorised", "needs_person"),
-        (Refusal::BadModel, 3, "its model", "needs_person"),
+        (Refusal::Unauthorised, 3, "not authorised", "needs_input"),
+        (Refusal::BadModel, 3, "its model", "needs_input"),
     ] {
         let world = world(vec![provider(3, Some(1), says, None)]);
         let done = world.segue(&["run", "TASK.md", "--json"]);

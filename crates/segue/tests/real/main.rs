@@ -25,6 +25,8 @@ mod isolation;
 #[cfg(test)]
 mod jump;
 #[cfg(test)]
+mod matrix;
+#[cfg(test)]
 mod permissions;
 #[cfg(test)]
 mod plans;
@@ -32,6 +34,10 @@ mod plans;
 mod rehearse;
 #[cfg(test)]
 mod rivals;
+#[cfg(test)]
+mod side_questions;
+#[cfg(test)]
+mod sides;
 #[cfg(test)]
 mod stop;
 #[cfg(test)]

@@ -13,7 +13,7 @@ fn asked(agent: &str, kind: &str) {
     std::fs::create_dir_all(world.home().join(".codex/rules")).unwrap();
     std::fs::write(world.home().join(".codex/rules/default.rules"), shells).unwrap();
     let denied = world.segue(&["run", "TASK.md", "--json", "--agent", agent]);
-    denied.ends("needs_person", 3);
+    denied.ends("needs_input", 3);
     let flag = format!("--permissions allow={kind}");
     let advice = denied.finished()["advice"].to_string();
     assert!(advice.contains(&flag), "{}", denied.all());

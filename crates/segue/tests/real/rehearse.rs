@@ -38,7 +38,7 @@ fn rehearsal_of_claude_is_true_and_a_refused_key_stops_it_until_it_is_mended() {
         let (_, done, verdict) = rehearse("claude", "90k", &["--fault", "401"]);
         works(&done, &verdict);
         let ends = verdict["ends"].as_array().unwrap();
-        assert_eq!((&ends[0]["verdict"], &ends[1]["verdict"]), (&"needs_person".into(), &"verified".into()));
+        assert_eq!((&ends[0]["verdict"], &ends[1]["verdict"]), (&"needs_input".into(), &"verified".into()));
         assert_eq!(verdict["fault"]["taken_for"][0], "unauthorised");
     });
 }

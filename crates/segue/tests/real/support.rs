@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use segue_rehearsal::brain::CHECKPOINT_REQUEST;
 use segue_rehearsal::job::Job;
 use segue_rehearsal::model_server::script::PersonaOptions;
-use segue_rehearsal::model_server::{ModelServer, ServerScript, TruthLine};
+use segue_rehearsal::model_server::{Count, ModelServer, Opening, ServerScript, TruthLine};
 use segue_rehearsal::recipe::{self, Recipe, Setup};
 use segue_rehearsal::step_log::StepLog;
 use serde_json::Value;
@@ -37,7 +38,7 @@ impl World {
     /// A job of `steps` steps, a server that follows `script`, and Claude Code and Codex with windows of its size.
     pub(crate) fn new(steps: u32, script: ServerScript) -> Self {
         let window = script.window;
-        let mut world = Self::bare(steps, script, &["claude", "codex"]);
+        let mut world = Self::bare(steps, script, &["claude", "codex"], None);
         world.configure("");
         world.codex_config(window, "");
         world.set_env("CLAUDE_CODE_MAX_CONTEXT_TOKENS", window.to_string());
@@ -47,8 +48,17 @@ impl World {
 
     /// The same with other agents, each set up by its recipe and with this window; no file of the user's is needed.
     pub(crate) fn of(agents: &[(&str, u64)], steps: u32, script: ServerScript) -> Self {
+        Self::set_up(agents, steps, script, None)
+    }
+
+    /// The same, with tokens as `count` counts them.
+    pub(crate) fn counted(agents: &[(&str, u64)], steps: u32, script: ServerScript, count: Count) -> Self {
+        Self::set_up(agents, steps, script, Some(count))
+    }
+
+    fn set_up(agents: &[(&str, u64)], steps: u32, script: ServerScript, count: Option<Count>) -> Self {
         let names: Vec<&str> = agents.iter().map(|(name, _)| *name).collect();
-        let mut world = Self::bare(steps, script, &names);
+        let mut world = Self::bare(steps, script, &names, count);
         for (name, window) in agents {
             let recipe = world.recipe(name, *window);
             for (path, text) in &recipe.files {
@@ -63,11 +73,11 @@ impl World {
         world
     }
 
-    fn bare(steps: u32, script: ServerScript, agents: &[&str]) -> Self {
+    fn bare(steps: u32, script: ServerScript, agents: &[&str], count: Option<Count>) -> Self {
         let mut dir = tempfile::tempdir().unwrap();
         dir.disable_cleanup(std::env::var_os("SEGUE_REAL_KEEP").is_some());
         let persona = PersonaOptions { step_log: Some(dir.path().join("steps.log")), ..script.persona };
-        let server = ModelServer::start(ServerScript { persona, ..script }).unwrap();
+        let server = ModelServer::counting(ServerScript { persona, ..script }, count).unwrap();
         let world = Self { dir, job: Job { steps }, server, env: Vec::new(), agents: String::new() };
         for folder in ["repo", "home/.codex", "tmp", "bin"] {
             std::fs::create_dir_all(world.root().join(folder)).unwrap();
@@ -169,6 +179,22 @@ impl World {
     /// What the server really saw.
     pub(crate) fn truth(&self) -> Vec<TruthLine> {
         self.server.truth()
+    }
+
+    /// The first request of every conversation of the worker, in order: what each successor was told.
+    pub(crate) fn openings(&self) -> Vec<Opening> {
+        self.server.openings()
+    }
+
+    /// What agents sent, in order, where the script keeps it.
+    pub(crate) fn bodies(&self) -> Vec<Value> {
+        self.server.bodies().into_iter().map(|(_, body)| body).collect()
+    }
+
+    /// The numbers of the calls that ask for a checkpoint.
+    pub(crate) fn bodies_asking(&self) -> Vec<u64> {
+        let asking = |body: &Value| body.to_string().contains(CHECKPOINT_REQUEST);
+        self.server.bodies().into_iter().filter(|(_, body)| asking(body)).map(|(n, _)| n).collect()
     }
 
     /// A program with a clean environment and a home of its own, not yet started.

@@ -25,6 +25,8 @@ fn assert_finished(name: &str, world: &World, run: &Done) {
     assert_eq!(run.finished()["overflows"], 0, "{}", run.all());
     let sessions = run.of("session.started").len();
     assert!(sessions >= 3, "the window is too large for this test: {sessions} sessions");
+    let untold = world.openings().iter().filter(|opening| !opening.prompt.contains("step.sh")).count();
+    assert_eq!(untold, 0, "a session was not told the task\n{}", run.all());
     let gauge = Compared::new(world, run).assert_true(run);
     let peak = world.truth().iter().map(|line| line.input_tokens).max().unwrap();
     say(&format!(

@@ -25,10 +25,39 @@ fn m8_a_result_that_would_pass_the_ceiling_stops_the_agent_and_segue_writes_the_
     let mut scene = Scenario::new("seamless").start();
     scene.reads(40_000).tool_begins("t");
     asks(&mut scene, "t", 300_000);
-    assert_eq!(stops(&scene), [true]);
-    assert_eq!(scene.taken(), [(Depth::Full, CheckpointBy::Segue)]);
-    scene.tool_ends("t", 300_000);
+    assert_eq!((stops(&scene), scene.taken()), (vec![true], vec![]), "first the turn has to end");
+    scene.tool_ends("t", 300_000).says(AgentEvent::TurnEnded(TurnEnd::Cancelled));
+    assert_eq!((scene.asked(), scene.taken()), (vec![], vec![(Depth::Full, CheckpointBy::Segue)]));
     assert_eq!(scene.view().sessions, 2);
+}
+
+#[test]
+fn k1_when_the_stopped_turn_has_ended_the_agent_is_asked_for_the_largest_form_that_fits() {
+    for (left, depth) in [(9_000, Depth::Full), (3_000, Depth::Brief), (800, Depth::Emergency)] {
+        let mut scene = Scenario::new("auto");
+        scene.can.brake = true;
+        let mut scene = scene.start();
+        scene.reads(60_000).tool_begins("t");
+        asks(&mut scene, "t", 90_000);
+        assert_eq!((stops(&scene), scene.asked()), (vec![true], vec![]), "the hook only stops");
+        scene.tool_ends("t", 40_000).reads(100_000 - left).says(AgentEvent::TurnEnded(TurnEnd::Cancelled));
+        assert_eq!(scene.asked(), [depth], "{left} tokens are left");
+        assert_eq!(scene.taken(), [(depth, CheckpointBy::Agent)]);
+        assert_eq!(scene.view().sessions, 2);
+    }
+}
+
+#[test]
+fn k1_a_second_hook_of_the_same_answer_does_not_withdraw_the_request() {
+    let mut scene = Scenario::new("auto");
+    scene.can.brake = true;
+    let mut scene = scene.start();
+    scene.reads(60_000).tool_begins("a").tool_begins("b");
+    asks(&mut scene, "a", 90_000);
+    asks(&mut scene, "b", 1_000);
+    assert_eq!((stops(&scene), scene.taken()), (vec![true, true], vec![]));
+    scene.tool_ends("a", 10).tool_ends("b", 10).says(AgentEvent::TurnEnded(TurnEnd::Cancelled));
+    assert_eq!(scene.taken(), [(Depth::Full, CheckpointBy::Agent)]);
 }
 
 #[test]

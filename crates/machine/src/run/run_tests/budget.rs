@@ -108,10 +108,10 @@ fn an_agent_that_tells_its_fill_before_and_after_a_call_made_one_call() {
 fn a_reading_that_was_doubted_and_then_confirmed_is_counted() {
     let mut scene = priced("observe").start();
     scene.usage(10_000);
-    read(&mut scene, "far", Reading::exact(80_000, 0, 0, 0));
+    read(&mut scene, "far", Reading::exact(180_000, 0, 0, 0));
     assert_eq!((scene.warned("doubted"), scene.view().spent().tokens()), (1, 10_000));
-    read(&mut scene, "farther", Reading::exact(81_000, 0, 0, 0));
-    assert_eq!(scene.view().spent().tokens(), 10_000 + 80_000 + 81_000);
+    read(&mut scene, "farther", Reading::exact(181_000, 0, 0, 0));
+    assert_eq!(scene.view().spent().tokens(), 10_000 + 180_000 + 181_000);
 }
 
 #[test]
@@ -131,11 +131,16 @@ fn the_cost_limit_holds_in_every_preset_after_the_call_that_reaches_it() {
 
 #[test]
 fn what_is_spent_while_the_gates_run_counts_too() {
-    let mut scene = priced("seamless").gates(1).spec(|s| s.limits.cost_musd = Some(30_000)).start();
+    let mut scene = priced("seamless")
+        .gates(1)
+        .rounds(&[false, false])
+        .spec(|s| s.limits.cost_musd = Some(30_000))
+        .start();
     scene.usage(10_000);
     scene = scene.hold("gates");
     scene.finishes();
     read(&mut scene, "late", Reading { scope: Scope::Side, ..Reading::exact(25_000, 0, 0, 0) });
+    scene.release();
     assert_eq!((scene.limits(), scene.exit_code()), (vec![Limit::Cost], 4));
 }
 

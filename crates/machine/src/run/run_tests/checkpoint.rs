@@ -2,7 +2,7 @@
 
 use super::scenario::{Reply, START, Scenario};
 use crate::CheckpointBy::{Agent, Segue};
-use crate::{AgentEvent, Depth, EndHow, Limit, Prompt, Timer, TurnEnd};
+use crate::{AgentEvent, Depth, EndHow, Event, Limit, Prompt, Timer, TurnEnd, Verdict, View, WorkState};
 
 #[test]
 fn c2_no_answer_in_30_s_and_segue_writes_it() {
@@ -96,8 +96,11 @@ fn c2_the_deadline_does_not_wait_for_the_tool_that_holds_up_an_answer() {
 #[test]
 fn c2_where_there_is_no_room_to_ask_segue_writes_without_asking() {
     let mut scene = Scenario::new("seamless").start();
-    scene.usage(50_000).usage(96_001);
+    scene.usage(50_000).usage(99_501);
     assert_eq!((scene.asked(), scene.taken()), (vec![], vec![(Depth::Full, Segue)]));
+    let mut scene = Scenario::new("seamless").start();
+    scene.usage(50_000).usage(96_001);
+    assert_eq!((scene.asked(), scene.taken()), (vec![Depth::Brief], vec![(Depth::Brief, Agent)]));
     let mut scene = Scenario::new("seamless").start();
     scene.usage(50_000).usage(96_000);
     assert_eq!((scene.asked(), scene.taken()), (vec![Depth::Full], vec![(Depth::Full, Agent)]));
@@ -208,4 +211,50 @@ fn t2_an_answer_that_is_coming_in_is_heard_out_and_a_tool_that_it_starts_is_let_
         }
         assert_eq!((scene.ends(), scene.started().len()), (vec![EndHow::Gently], 2), "{starts}");
     }
+}
+
+#[test]
+fn c9_words_are_kept_until_the_agents_own_checkpoint_stands_for_them_and_within_a_bound() {
+    let mut scene = Scenario::new("seamless").hold("ask").hold("take").start();
+    let said = |text: &str| AgentEvent::Said { text: text.to_owned() };
+    scene.usage(40_000).says(said("before")).usage(91_000);
+    scene.says(AgentEvent::Answered { text: "## Goal\nx".to_owned() }).says(said("meanwhile"));
+    assert_eq!(scene.view().prose.len(), 2, "nothing is forgotten before the checkpoint is on disk");
+    scene.release();
+    assert_eq!(scene.view().prose.iter().map(|m| m.text.as_str()).collect::<Vec<_>>(), ["meanwhile"]);
+    for _ in 0..100 {
+        scene.says(said(&"x".repeat(8_000)));
+    }
+    let chars: usize = scene.view().prose.iter().map(|m| m.text.chars().count()).sum();
+    assert!(chars <= View::PROSE_KEPT && chars > View::PROSE_KEPT - 9_000, "{chars}");
+}
+
+#[test]
+fn v9_a_checkpoint_that_could_not_be_written_is_no_checkpoint_and_loses_nothing() {
+    let mut scene = Scenario::new("staged").hold("ask").hold("take").start();
+    scene
+        .usage(40_000)
+        .usage(91_000)
+        .says(AgentEvent::Answered { text: "## Goal\nfirst".to_owned() })
+        .release();
+    let good = scene.view().checkpoint.clone();
+    assert!(good.is_some() && scene.view().prose.is_empty());
+    let mut scene = scene.hold("ask").hold("take");
+    scene.usage(95_500).says(AgentEvent::Answered { text: "## Goal\nsecond".to_owned() });
+    let (session, work) = (1, WorkState { tree: Some("t".to_owned()), ..WorkState::default() });
+    let (checkpoint, why) = ("c-x".to_owned(), "no space left".to_owned());
+    scene.feed(Event::CheckpointFailed { checkpoint, session, by: Agent, depth: Depth::Brief, why, work });
+    assert_eq!(scene.view().checkpoint, good, "the earlier one stands");
+    assert!(scene.view().prose.iter().any(|message| message.text.contains("second")), "its words are kept");
+    assert_eq!((scene.view().checkpoint_failed, scene.warned("checkpoint_failed")), (true, 1));
+    assert!(scene.view().session.is_some(), "what was to follow follows");
+}
+
+#[test]
+fn v9_a_prompt_that_cannot_be_made_is_not_called_the_agents_refusal() {
+    let mut scene = Scenario::new("auto").hold("prompt").start();
+    scene.feed(Event::PromptFailed { session: 1, why: "undefined value".to_owned() });
+    let outcome = scene.view().outcome.clone().unwrap();
+    assert_eq!(outcome.verdict, Verdict::Failed);
+    assert!(outcome.reason.contains("undefined value") && outcome.resumable(), "{outcome:?}");
 }

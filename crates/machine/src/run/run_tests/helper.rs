@@ -51,7 +51,7 @@ fn without_a_gate_an_agreeing_second_opinion_is_still_only_a_claim() {
     let mut scene = helped(0).start();
     scene.finishes();
     says(&mut scene, "All is there.\nVERDICT: done");
-    assert_eq!(scene.outcome().verdict, Verdict::Claimed);
+    assert_eq!(scene.outcome().verdict, Verdict::Unverified);
     let mut strict = helped(0).spec(|s| s.require_verified = true).start();
     strict.finishes();
     says(&mut strict, "VERDICT: done");
@@ -78,7 +78,7 @@ fn not_done_goes_back_as_often_as_failed_gates_may_and_then_a_person_decides() {
         scene.usage(40_000).finishes();
         says(&mut scene, &format!("VERDICT: not done: {}", ["a", "b", "c"][n]));
     }
-    assert_eq!((scene.outcome().verdict, scene.exit_code()), (Verdict::NeedsPerson, 3));
+    assert_eq!((scene.outcome().verdict, scene.exit_code()), (Verdict::NeedsInput, 3));
     assert!(scene.outcome().reason.contains("not done: c"), "{}", scene.outcome().reason);
     let mut gated = helped(1).spec(|s| s.limits.gate_rounds = 1).start();
     for _ in 0..2 {
@@ -121,7 +121,7 @@ fn words_of_a_helper_that_evidence_contradicts_do_not_count() {
     scene.claims.extend([vec![], vec![], vec![wrong]]);
     scene.finishes();
     says(&mut scene, "Tests fail.\nVERDICT: not done: tests");
-    assert_eq!((scene.warned("opinion_discarded"), scene.outcome().verdict), (1, Verdict::Claimed));
+    assert_eq!((scene.warned("opinion_discarded"), scene.outcome().verdict), (1, Verdict::Unverified));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_helper_that_cannot_be_started_gives_way_to_the_next_and_then_to_none() {
     assert_eq!(scene.exit_code(), 0);
     let mut scene = helped(0).births(&[Birth::Ready, Birth::NotFound, Birth::ExitsFirst]).start();
     scene.finishes();
-    assert_eq!((scene.outcome().verdict, scene.warned("no_opinion")), (Verdict::Claimed, 2));
+    assert_eq!((scene.outcome().verdict, scene.warned("no_opinion")), (Verdict::Unverified, 2));
 }
 
 #[test]

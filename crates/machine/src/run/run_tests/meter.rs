@@ -101,11 +101,11 @@ fn m6_every_compaction_is_told_and_the_gauge_starts_again() {
 #[test]
 fn auto_waits_for_a_good_moment_between_its_lines_and_not_beyond() {
     let mut scene = Scenario::new("auto").start();
-    scene.usage(75_000);
+    scene.usage(81_000);
     assert_eq!(scene.started().len(), 1);
-    scene.says(AgentEvent::ItemsSeen { open: 1, closed: 1 });
+    scene.says(AgentEvent::ItemsSeen { open: 1, closed: 1, items: Vec::new() });
     assert_eq!(scene.started().len(), 2);
-    scene.usage(75_000).usage(87_999);
+    scene.usage(81_000).usage(87_999);
     assert_eq!(scene.started().len(), 2);
     scene.usage(88_000);
     assert_eq!(scene.started().len(), 3);
@@ -133,7 +133,7 @@ fn m8_text_and_prompts_count_before_the_next_call() {
 #[test]
 fn a_note_is_kept_and_is_a_good_moment() {
     let mut scene = Scenario::new("auto").start();
-    scene.usage(75_000).feed(Event::NoteLeft { text: "half done".to_owned() });
+    scene.usage(81_000).feed(Event::NoteLeft { text: "half done".to_owned() });
     assert_eq!((scene.view().notes[0].text.as_str(), scene.view().notes[0].session), ("half done", 1));
     scene.says(AgentEvent::TextSaid { chars: 1 });
     assert_eq!(scene.started().len(), 2);
@@ -142,7 +142,7 @@ fn a_note_is_kept_and_is_a_good_moment() {
 #[test]
 fn a_closed_item_is_no_good_moment_any_more_once_the_next_tool_runs() {
     let mut scene = Scenario::new("auto").start();
-    scene.usage(60_000).says(AgentEvent::ItemsSeen { open: 1, closed: 1 }).usage(75_000);
+    scene.usage(60_000).says(AgentEvent::ItemsSeen { open: 1, closed: 1, items: Vec::new() }).usage(75_000);
     assert_eq!(scene.started().len(), 1);
 }
 

@@ -124,7 +124,7 @@ fn h4_when_all_are_exhausted_the_run_stops_resumable_with_an_account_of_each() {
     for part in ["a: not authorised (not logged in)", "b: not authorised (no such account)", "c: "] {
         assert!(outcome.reason.contains(part), "{}", outcome.reason);
     }
-    assert_eq!((outcome.verdict, outcome.resumable(), scene.exit_code()), (Verdict::NeedsPerson, true, 3));
+    assert_eq!((outcome.verdict, outcome.resumable(), scene.exit_code()), (Verdict::NeedsInput, true, 3));
     scene.killed_and_resumed().finishes();
     assert_eq!((agents(&scene).last().map(String::as_str), scene.exit_code()), (Some("c"), 0));
 }

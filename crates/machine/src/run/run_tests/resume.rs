@@ -71,7 +71,7 @@ fn e2_killed_while_gating_and_resumed_without_gates_does_not_hang() {
     let mut scene = Scenario::new("seamless").gates(1).start().hold("gates");
     let spec = crate::RunSpec { gates: Vec::new(), ..scene.spec.clone() };
     scene.finishes().killed_and_resumed_with(Some(spec), false);
-    assert_eq!(scene.outcome().verdict, Verdict::Claimed);
+    assert_eq!(scene.outcome().verdict, Verdict::Unverified);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn e2_killed_after_the_work_was_saved_nothing_is_done_twice() {
 }
 
 #[test]
-fn a_verified_or_claimed_run_has_nothing_to_resume() {
+fn a_verified_or_unverified_run_has_nothing_to_resume() {
     for gates in [0, 1] {
         let mut scene = Scenario::new("seamless").gates(gates).start();
         scene.finishes();
@@ -265,7 +265,7 @@ fn an_agent_that_took_up_its_conversation_goes_on_and_one_that_could_not_gets_th
         let (conversation, model, window, ceiling) = (conversation.to_owned(), None, None, None);
         let can = scene.can;
         scene.says(AgentEvent::Ready { conversation, model, window, ceiling, can });
-        assert_eq!(scene.prompts().last() == Some(&Prompt::GoOn), goes_on);
+        assert_eq!(matches!(scene.prompts().last(), Some(Prompt::Continue { .. })), goes_on);
     }
 }
 

@@ -10,6 +10,7 @@ fn commits(scene: &Scenario) -> Vec<bool> {
         | Effect::StartSession { .. }
         | Effect::SendPrompt { .. }
         | Effect::AskCheckpoint { .. }
+        | Effect::AskSide { .. }
         | Effect::TellAgent { .. }
         | Effect::JudgeWords { .. }
         | Effect::AnswerPermission { .. }
@@ -136,7 +137,16 @@ fn t8_a_gate_newly_green_is_progress_and_one_that_was_green_before_is_not() {
 
 fn gate(scene: &mut Scenario, gate: &str, when: GateWhen, passed: bool) {
     let (gate, tail) = (gate.to_owned(), String::new());
-    scene.feed(Event::GateFinished(GateResult { gate, when, passed, exit: None, ms: 1, output: None, tail }));
+    scene.feed(Event::GateFinished(GateResult {
+        gate,
+        when,
+        passed,
+        exit: None,
+        ms: 1,
+        output: None,
+        tail,
+        timed_out: false,
+    }));
 }
 
 #[test]

@@ -25,6 +25,18 @@ pub(super) enum Reply {
     Silent,
 }
 
+/// A checkpoint as it is asked for.
+pub(super) const BLOCK: &str =
+    "<checkpoint>\n## Goal\nbuild it\n## Remaining Tasks\n- the rest\n</checkpoint>";
+
+/// What the agent does with a side question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SideReply {
+    Answers,
+    Says(&'static str),
+    Fails,
+}
+
 /// How an agent starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Birth {
@@ -41,6 +53,7 @@ pub(super) struct Scenario {
     /// Everything that was to be done so far.
     pub(super) effects: Vec<Effect>,
     pub(super) reply: Reply,
+    pub(super) side_reply: SideReply,
     pub(super) can: Capabilities,
     todo: VecDeque<Effect>,
     held: BTreeSet<&'static str>,
@@ -52,6 +65,8 @@ pub(super) struct Scenario {
     pub(super) trees_seen: VecDeque<&'static str>,
     /// What is found about the claims of each checkpoint and of the last words, in order.
     pub(super) claims: VecDeque<Vec<Judged>>,
+    /// Why the last words cannot be held against git.
+    pub(super) trouble: Option<String>,
     seq: u64,
     calls: u64,
     tokens: u64,
@@ -72,6 +87,7 @@ pub(super) fn name(effect: &Effect) -> &'static str {
         Effect::StartSession { .. } => "start",
         Effect::SendPrompt { .. } => "prompt",
         Effect::AskCheckpoint { .. } => "ask",
+        Effect::AskSide { .. } => "side",
         Effect::TellAgent { .. } => "tell",
         Effect::AnswerPermission { .. } => "permission",
         Effect::AnswerBrake { .. } => "brake",
@@ -111,6 +127,7 @@ impl Scenario {
             now: START,
             effects: Vec::new(),
             reply: Reply::Answers,
+            side_reply: SideReply::Answers,
             can: Capabilities {
                 ask: true,
                 follow_up: true,
@@ -118,6 +135,7 @@ impl Scenario {
                 brake: false,
                 tell: true,
                 side: false,
+                resume: false,
             },
             todo: VecDeque::new(),
             held: BTreeSet::new(),
@@ -127,6 +145,7 @@ impl Scenario {
             trees: VecDeque::new(),
             trees_seen: VecDeque::new(),
             claims: VecDeque::new(),
+            trouble: None,
             seq: 0,
             calls: 0,
             tokens: 0,
@@ -156,7 +175,7 @@ impl Scenario {
 
     /// Gates that are red before the work and green after it.
     pub(super) fn gates(mut self, count: usize) -> Self {
-        let gate = |n| GateSpec { name: format!("g{n}"), run: "x".into(), timeout_ms: 1, manual: false };
+        let gate = |n| GateSpec::new(format!("g{n}"), "x", 1);
         self.spec.gates = (1..=count).map(gate).collect();
         self
     }
@@ -278,7 +297,9 @@ impl Scenario {
     }
 
     pub(super) fn finishes(&mut self) -> &mut Self {
-        self.says(AgentEvent::TurnEnded(TurnEnd::Finished { text: "done".to_owned() }))
+        self.says(AgentEvent::TurnEnded(TurnEnd::Finished {
+            text: "All is well.\n\nSTATUS: done".to_owned(),
+        }))
     }
 
     pub(super) fn overflows(&mut self) -> &mut Self {
@@ -323,6 +344,15 @@ impl Scenario {
         self.resumed(None, false, None, true)
     }
 
+    /// Somebody resumes the run with an answer to what the agent asked for.
+    pub(super) fn answered(&mut self, answer: &str) -> &mut Self {
+        let (circuits, answer) = (Vec::new(), Some(answer.to_owned()));
+        let (spec, at) = (None, None);
+        let event =
+            Event::RunResumed { orphans: 0, spec, same_session: true, at, now: false, circuits, answer };
+        self.feed(event)
+    }
+
     fn resumed(
         &mut self,
         spec: Option<RunSpec>,
@@ -331,7 +361,8 @@ impl Scenario {
         now: bool,
     ) -> &mut Self {
         let spec = spec.map(Box::new);
-        self.feed(Event::RunResumed { orphans: 1, spec, same_session, at, now, circuits: Vec::new() })
+        let (circuits, answer) = (Vec::new(), None);
+        self.feed(Event::RunResumed { orphans: 1, spec, same_session, at, now, circuits, answer })
     }
 
     fn killed(&mut self) {
@@ -420,11 +451,15 @@ impl Scenario {
                 self.take_in(Event::PromptSent { session, chars: self.prompt_chars })
             }
             Effect::AskCheckpoint { session, .. } => self.ask(session),
-            Effect::TakeCheckpoint { session, asked, by, .. } => self.take_checkpoint(session, &asked, by),
+            Effect::AskSide { session, id, .. } => self.ask_side(session, id),
+            Effect::TakeCheckpoint { session, asked, by, source, .. } => {
+                self.take_checkpoint(session, &asked, by, source);
+            }
             Effect::JudgeWords { session, .. } => {
                 let judged = self.claims.pop_front().unwrap_or_default();
                 let tree = self.trees_seen.pop_front().map(str::to_owned);
-                self.take_in(Event::WordsJudged { session, judged, tree });
+                let trouble = self.trouble.clone();
+                self.take_in(Event::WordsJudged { session, judged, tree, trouble });
             }
             Effect::SaveWork { .. } => self.take_in(Event::WorkSaved { work: WorkState::default() }),
             Effect::EndSession { session, .. } => {
@@ -454,7 +489,16 @@ impl Scenario {
         for gate in self.spec.gates.clone().into_iter().filter(|g| !g.manual) {
             let exit = Some(i32::from(!passed));
             let tail = String::new();
-            let result = GateResult { gate: gate.name, when, passed, exit, ms: 1, output: None, tail };
+            let result = GateResult {
+                gate: gate.name,
+                when,
+                passed,
+                exit,
+                ms: 1,
+                output: None,
+                tail,
+                timed_out: false,
+            };
             self.take_in(Event::GateFinished(result));
         }
     }
@@ -490,7 +534,22 @@ impl Scenario {
         self.take_in(Event::Agent { session, event });
     }
 
-    fn take_checkpoint(&mut self, session: u32, asked: &Asked, by: CheckpointBy) {
+    fn ask_side(&mut self, session: u32, id: String) {
+        let event = match self.side_reply {
+            SideReply::Answers => AgentEvent::SideAnswered { id, text: BLOCK.to_owned() },
+            SideReply::Says(text) => AgentEvent::SideAnswered { id, text: text.to_owned() },
+            SideReply::Fails => AgentEvent::SideFailed { id, why: "it was refused".to_owned() },
+        };
+        self.take_in(Event::Agent { session, event });
+    }
+
+    fn take_checkpoint(
+        &mut self,
+        session: u32,
+        asked: &Asked,
+        by: CheckpointBy,
+        source: Option<crate::WordsSource>,
+    ) {
         let tree = self.trees.pop_front().map_or_else(|| format!("tree-{}", self.seq), str::to_owned);
         let judged = self.claims.pop_front().unwrap_or_default();
         self.take_in(Event::CheckpointTaken {
@@ -503,6 +562,7 @@ impl Scenario {
             work: WorkState { tree: Some(tree), ..WorkState::default() },
             ms: 1,
             judged,
+            source,
         });
     }
 }

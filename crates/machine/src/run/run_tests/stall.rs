@@ -181,7 +181,7 @@ fn t8_a_stubborn_agent_that_edits_reverts_and_claims_is_stopped() {
         if scene.is_over() {
             break;
         }
-        scene.says(AgentEvent::ItemsSeen { open: 9, closed });
+        scene.says(AgentEvent::ItemsSeen { open: 9, closed, items: Vec::new() });
         scene.usage(40_000).usage(91_000);
     }
     assert_eq!((scene.limits(), scene.exit_code()), (vec![Limit::NoProgress], 4));

@@ -97,8 +97,8 @@ fn h3_each_cause_has_its_own_action() {
     assert_eq!(waits(&scene), [START + HOUR + SECOND]);
     for (failure, verdict, exit, word) in [
         (AgentFailure::Quota, Verdict::Stopped, 4, "raise the quota"),
-        (AgentFailure::Unauthorised, Verdict::NeedsPerson, 3, "log in again"),
-        (AgentFailure::BadModel, Verdict::NeedsPerson, 3, "name a model"),
+        (AgentFailure::Unauthorised, Verdict::NeedsInput, 3, "log in again"),
+        (AgentFailure::BadModel, Verdict::NeedsInput, 3, "name a model"),
         (AgentFailure::Refused, Verdict::Failed, 1, "mend that"),
     ] {
         let scene = alone(failure, None);
@@ -309,7 +309,15 @@ fn a_run_begins_with_what_others_have_learned() {
     let (spec, at) = (None, None);
     scene.stop(StopHow::Gently);
     let circuits = vec![circuit(START + HOUR)];
-    scene.feed(Event::RunResumed { orphans: 0, spec, same_session: false, at, now: false, circuits });
+    scene.feed(Event::RunResumed {
+        orphans: 0,
+        spec,
+        same_session: false,
+        at,
+        now: false,
+        circuits,
+        answer: None,
+    });
     assert!(is_waiting(&scene));
 }
 
@@ -374,7 +382,8 @@ fn m9_an_agent_that_writes_about_rate_limits_is_not_held_back() {
         bytes: 40,
     });
     let text =
-        "I handled the rate limit of 429 and the overloaded_error; prompt is too long is caught".to_owned();
+        "I handled the rate limit of 429 and the overloaded_error; prompt is too long is caught\nSTATUS: done"
+            .to_owned();
     scene.says(AgentEvent::TurnEnded(TurnEnd::Finished { text }));
     assert_eq!((scene.exit_code(), waits(&scene).len(), scene.view().circuits.len()), (0, 0, 0));
 }

@@ -18,7 +18,7 @@ pub(super) use run::{Loop, Phase, Run};
 #[derive(Debug, Parser)]
 #[command(name = "segue", version, arg_required_else_help = true, max_term_width = 100)]
 #[command(after_help = "Try `segue demo`: it needs no key, no network and no agent.\n\
-Exit codes: 0 verified or claimed, 1 failed, 2 usage, 3 needs a person, 4 stopped by a limit, \
+Exit codes: 0 verified or unverified, 1 failed, 2 usage, 3 needs input, 4 stopped by a limit, \
 75 not waiting for a provider, 130 interrupted.")]
 pub(super) struct Args {
     /// JSON instead of words, one object a line
@@ -39,7 +39,7 @@ pub(super) enum Command {
     /// Work on a prompt until its gates are green and the agent says that it is done, round after round
     Loop(Box<Loop>),
     /// Take up a run or a plan that was stopped or whose process died
-    Resume(Resume),
+    Resume(Box<Resume>),
     /// Where the latest run stands, and how full its window is
     Status {
         /// A run, by id or the beginning of it

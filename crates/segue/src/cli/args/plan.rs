@@ -10,7 +10,7 @@ use crate::plan::{Options, Splitting, Trouble};
 #[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Plans")]
 pub(in crate::cli) struct PlanFlags {
-    /// Only this phase of the plan
+    /// Only these phases of the plan: one, a list (1,4) or a range (3-5)
     #[arg(long, value_name = "ID")]
     pub(in crate::cli) phase: Option<String>,
     /// Go on with the plan where it stopped
@@ -28,6 +28,9 @@ pub(in crate::cli) struct PlanFlags {
     /// What to do about a phase that is too large; auto under the policy observe, else propose
     #[arg(long, value_name = "HOW")]
     pub(in crate::cli) split: Option<Splitting>,
+    /// Leave the plan's files as they are; else what is done is ticked off in them
+    #[arg(long)]
+    pub(in crate::cli) no_write_back: bool,
     #[command(flatten)]
     pub(in crate::cli) beside: BesideFlags,
 }

@@ -13,6 +13,9 @@ pub(in crate::cli) struct Resume {
     /// Go on in the old conversation, where the agent can; else in a fresh one
     #[arg(long)]
     pub(in crate::cli) same_session: bool,
+    /// Answer what the agent asked for, in its conversation where it can be continued
+    #[arg(long, value_name = "TEXT")]
+    pub(in crate::cli) answer: Option<String>,
     /// Go on from this checkpoint instead of the last: an id, its name in the run (c36), or a file
     #[arg(long, value_name = "CHECKPOINT", conflicts_with = "same_session")]
     pub(in crate::cli) at: Option<String>,

@@ -42,9 +42,13 @@ pub(super) fn create(at: &Place, run: Option<&str>) -> Result<u8, Failure> {
     }
     let asked = Asked { depth: Depth::Full, stage: None, reason: "asked for by a person".to_owned() };
     let session = view.sessions;
-    let request =
-        Request { id: id.clone(), session, asked, answer: None, commit: false, next: None, situation };
-    let Some(Event::CheckpointTaken { path, work, ms, .. }) = take(&place, request)?.pop() else {
+    let (answer, next, source) = (None, None, None);
+    let request = Request { id: id.clone(), session, asked, answer, commit: false, next, source, situation };
+    let last = take(&place, request).pop();
+    if let Some(Event::CheckpointFailed { why, .. }) = last {
+        return Err(Failure::failed(why));
+    }
+    let Some(Event::CheckpointTaken { path, work, ms, .. }) = last else {
         return Err(Failure::failed("no checkpoint was made"));
     };
     let stored = Document::open(&place.store.find(&path))?;

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use clap::{Args, Subcommand};
 use segue_machine::gauge::parse_tokens;
-use segue_plans::{Budget, KnownGate, NoPlan, Plan};
+use segue_plans::{Budget, Extra, KnownGate, NoPlan, Plan};
 
 pub(super) use self::results::write_results;
 pub(super) use self::resume::resume;
@@ -36,7 +36,16 @@ pub(super) enum Verb {
     /// Draw what comes before what
     Show(One),
     /// What each phase is likely to cost, and how one that is too large could be split
-    Estimate(One),
+    Estimate {
+        #[command(flatten)]
+        one: One,
+        /// With one more round over each phase
+        #[arg(long)]
+        quality: bool,
+        /// With phases that are completed
+        #[arg(long)]
+        force: bool,
+    },
     /// How far the plans of this work tree are
     Status {
         /// A plan, by id or the beginning of it; the latest when left out
@@ -71,7 +80,9 @@ pub(super) fn plan(at: &Place, verb: &Verb) -> Result<u8, Failure> {
     match verb {
         Verb::Check(one) => check::check(at, one),
         Verb::Show(one) => show::show(at, one),
-        Verb::Estimate(one) => estimate::estimate(at, one),
+        Verb::Estimate { one, quality, force } => {
+            estimate::estimate(at, one, Extra { quality: *quality, force: *force })
+        }
         Verb::Status { plan, all } => status(at, plan.as_deref(), *all),
         Verb::Accept { phase, plan } => accept::accept(at, plan.as_deref(), phase),
     }
@@ -91,9 +102,11 @@ pub(super) fn disk(at: &Place) -> Disk {
 fn refused(error: &NoPlan) -> Failure {
     match error {
         NoPlan::NoStructure(_) | NoPlan::Empty(_) => Failure::failed(error.to_string()),
-        NoPlan::NotText(..) | NoPlan::TooLarge(..) | NoPlan::Broken { .. } => {
-            Failure::usage(error.to_string())
-        }
+        NoPlan::NotText(..)
+        | NoPlan::Utf16(_)
+        | NoPlan::TooLarge(..)
+        | NoPlan::Broken { .. }
+        | NoPlan::Ambiguous { .. } => Failure::usage(error.to_string()),
     }
 }
 

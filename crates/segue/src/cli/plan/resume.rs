@@ -1,5 +1,6 @@
 //! `segue resume` of a plan: which one is meant, what is left of its dead process, and what is tried again.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -7,13 +8,15 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use segue_plans::Status;
 use segue_plans::ids::same;
+use serde_json::json;
 
 use super::super::args::{Args, Command, Resume};
 use super::run::{Take, drive, setting};
 use super::status::choose;
-use super::{Failure, Known, Place};
+use super::{Failure, Known, Place, out};
+use crate::checkpoint::is_done;
 use crate::config::Flags;
-use crate::plan::{Kept, PLAN_MARK, Splitting, Stage, Standing, State, all, home};
+use crate::plan::{Kept, PLAN_MARK, Splitting, Stage, Standing, State, all, home, runs};
 use crate::process::lock::{Holder, Lock};
 use crate::process::{self, tree};
 use crate::store::Store;
@@ -27,18 +30,16 @@ pub(in crate::cli) fn resume(at: &Place, args: &Resume) -> Result<Option<u8>, Fa
         return Ok(None);
     }
     let Some(dir) = meant(at, args.run.as_deref())? else { return Ok(None) };
+    let state = Kept::look(&dir)?;
+    if state.status == Standing::Completed {
+        return Ok(Some(say_completed(at, &state)));
+    }
     let store = at.store();
     let plans = home(&store);
     let id = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let _lock = Lock::take(&plans, &id)?;
     take_over(&store, &id)?;
     let mut kept = Kept::open(&dir)?;
-    if kept.state().status == Standing::Completed {
-        return Err(Failure::usage(format!(
-            "plan {id} is completed; `segue run {} --force` runs it again",
-            kept.state().plan
-        )));
-    }
     kept.change(|state| {
         state.options.split = args.split.or(state.options.split);
         args.beside.put(&mut state.options);
@@ -61,7 +62,7 @@ pub(in crate::cli) fn resume(at: &Place, args: &Resume) -> Result<Option<u8>, Fa
 // A phase that waits because its split was only proposed is settled anew: its run is over, and its report asks for it.
 fn ask_again_for_splits(state: &mut State) {
     for phase in state.phases.values_mut() {
-        let waits = phase.status == Status::NeedsPerson && phase.parts.is_empty() && phase.run.is_some();
+        let waits = phase.status == Status::NeedsInput && phase.parts.is_empty() && phase.run.is_some();
         if waits && phase.why.contains("asks for a split") {
             phase.status = Status::InProgress;
         }
@@ -76,26 +77,42 @@ fn flags_of(words: &[String]) -> Result<Flags, Failure> {
     Ok(run.settings.flags())
 }
 
+// Nothing is left to do, and that is no failure.
+fn say_completed(at: &Place, state: &State) -> u8 {
+    if at.json {
+        let doc = json!({ "plan": state.id, "file": state.plan, "status": state.status });
+        out::line(&doc.to_string());
+        return 0;
+    }
+    let file = &state.plan;
+    out::line(&format!("plan {} ({file}) is completed: there is nothing to resume", state.id));
+    out::line(&format!("    segue run {file} --force    # runs it again"));
+    0
+}
+
+// The plan that a person means: by its id, by one of its runs when it is over, or the latest thing that was begun here.
 fn meant(at: &Place, typed: Option<&str>) -> Result<Option<PathBuf>, Failure> {
     if typed.is_some_and(|typed| typed.starts_with("plan-")) {
         return choose(at, typed).map(Some);
     }
-    if typed.is_some() {
-        return Ok(None);
+    let plans = all(&home(&at.store()));
+    if let Some(typed) = typed {
+        let owns = |dir: &&PathBuf| runs(dir).iter().any(|(_, run)| run == typed);
+        let Some(dir) = plans.iter().find(owns) else { return Ok(None) };
+        let over = Kept::look(dir)?.status == Standing::Completed;
+        return Ok(over.then(|| dir.clone()));
     }
-    let latest = all(&home(&at.store())).into_iter().next();
-    let Some(dir) = latest else { return Ok(None) };
-    let state = Kept::look(&dir)?;
-    if state.status == Standing::Completed {
-        return Ok(None);
-    }
+    let Some(dir) = plans.first() else { return Ok(None) };
+    let state = Kept::look(dir)?;
     let began = state.began.map_or(0, |began| began.0);
+    let own: BTreeSet<String> = plans.iter().flat_map(|dir| runs(dir)).map(|(_, run)| run).collect();
     let newer = at.reader().ok().and_then(|reader| {
         let rows = reader.runs().ok()?;
-        rows.into_iter().find(|row| !matches!(row.status.as_str(), "verified" | "claimed"))
+        rows.into_iter().find(|row| !is_done(row))
     });
-    let other = newer.is_some_and(|row| row.created_at > began && !state.owns(&row.id));
-    Ok((!other).then_some(dir))
+    let other =
+        newer.is_some_and(|row| row.created_at > began && !own.contains(&row.id) && !state.owns(&row.id));
+    Ok((!other).then(|| dir.clone()))
 }
 
 // A phase whose plan was killed stops by itself. What is left of it after a while is ended: there is never a second agent.
@@ -125,24 +142,25 @@ fn lock_dirs(store: &Store, plan: &str) -> Vec<PathBuf> {
 }
 
 // What failed is tried again when somebody goes on; what is completed only by force.
-pub(super) fn try_again(state: &mut State, only: Option<&str>, force: bool) {
+pub(super) fn try_again(state: &mut State, only: Option<&[String]>, force: bool) {
     let parts: Vec<(String, String)> = state
         .splits()
         .into_iter()
         .flat_map(|(whole, parts)| parts.into_iter().map(move |part| (part.id, whole.clone())))
         .collect();
     let meant = |id: &str| {
-        only.is_none_or(|only| {
+        let is = |only: &String| {
             same(only, id)
                 || parts.iter().any(|(part, whole)| {
                     (same(part, id) && same(whole, only)) || (same(whole, id) && same(part, only))
                 })
-        })
+        };
+        only.is_none_or(|only| only.iter().any(is))
     };
     for (_, phase) in state.phases.iter_mut().filter(|(id, _)| meant(id)) {
         let again = phase.status == Status::Failed || (force && phase.status.is_over());
         // A person was asked to bring it together with the others.
-        if phase.status == Status::NeedsPerson
+        if phase.status == Status::NeedsInput
             && phase.work.as_ref().is_some_and(|work| (Stage::Merging..Stage::Split).contains(&work.stage))
         {
             phase.status = Status::InProgress;

@@ -3,8 +3,10 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use segue_machine::CommitMode;
 use segue_plans::{
-    Circumstances, Code, Finding, Format, NoPlan, Plan, Severity, audit, counts, estimate, fill_gates,
+    Circumstances, Code, Extra, Finding, Format, NoPlan, Plan, Severity, audit, counts, estimate_with,
+    fill_gates,
 };
 use segue_report::Time;
 use serde_json::json;
@@ -18,12 +20,13 @@ use crate::clock;
 use crate::config::Settings;
 use crate::plan::{
     Kept, Options, Runner, Setting, Shared, Standing, State, estimate_words, home, known_sizes, latest_of,
+    select_phases,
 };
 use crate::process::lock::Lock;
 use crate::prompt::Prompts;
 use crate::store::Store;
 
-/// The plan that was named, if it is one: a list of check boxes without anything that decides is a task.
+/// The plan that was named, if it is one.
 pub(in crate::cli) fn wanted(at: &Place, args: &Run) -> Result<Option<Plan>, Failure> {
     let flags = &args.plan;
     let asked = flags.phase.is_some()
@@ -32,6 +35,7 @@ pub(in crate::cli) fn wanted(at: &Place, args: &Run) -> Result<Option<Plan>, Fai
         || flags.force
         || flags.quality
         || flags.split.is_some()
+        || flags.no_write_back
         || flags.beside.any();
     let is_there = |typed: &&String| !typed.trim().is_empty() && at.dir.join(typed).exists();
     let Some(typed) = args.task.as_ref().filter(is_there) else {
@@ -42,35 +46,30 @@ pub(in crate::cli) fn wanted(at: &Place, args: &Run) -> Result<Option<Plan>, Fai
     let plan = disk(at).plan(typed).map_err(|error| Failure::usage(format!("{typed}: {error}")))?;
     let sure = asked || [".json", ".toml"].iter().any(|end| typed.ends_with(end));
     match plan {
-        Ok(plan) if asked || is_plan(&plan) || at.dir.join(typed).is_dir() => Ok(Some(plan)),
+        Ok(plan) if asked || is_plan(typed, &plan) || at.dir.join(typed).is_dir() => Ok(Some(plan)),
         Ok(_) => Ok(None),
         Err(error @ (NoPlan::NoStructure(_) | NoPlan::Broken { .. })) if sure => {
             Err(Failure::usage(error.to_string()))
         }
+        Err(error @ (NoPlan::Ambiguous { .. } | NoPlan::Utf16(_))) => Err(Failure::usage(error.to_string())),
         Err(_) => Ok(None),
     }
 }
 
-fn is_plan(plan: &Plan) -> bool {
-    match plan.format {
-        Format::Prompt => false,
-        Format::Checklist => {
-            let decides = |phase: &segue_plans::Phase| {
-                !phase.gates.is_empty()
-                    || phase.all_criteria().chain(phase.all_verify()).any(|one| !one.checks.is_empty())
-            };
-            !plan.gates.is_empty() || plan.phases.iter().any(decides)
-        }
-        Format::Native
-        | Format::Gsd
-        | Format::Autopilot
-        | Format::DebussyMaster
-        | Format::DebussyPhase
-        | Format::Roadmap
-        | Format::Phases
-        | Format::Tasks
-        | Format::Json => true,
-    }
+// A prompt is a task, whatever boxes there are in it; a list of boxes is a plan, with or without commands.
+fn is_plan(typed: &str, plan: &Plan) -> bool {
+    let decides = |phase: &segue_plans::Phase| {
+        !phase.gates.is_empty()
+            || phase.all_criteria().chain(phase.all_verify()).any(|one| !one.checks.is_empty())
+    };
+    let gated = !plan.gates.is_empty() || plan.phases.iter().any(decides);
+    plan.format != Format::Prompt && (plan.format != Format::Checklist || gated || !is_prompt_name(typed))
+}
+
+// Names that say "the words for one task".
+fn is_prompt_name(typed: &str) -> bool {
+    let name = Path::new(typed).file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
+    ["prompt", "task", "goal", "instructions"].contains(&name.as_str()) || name.ends_with(".prompt")
 }
 
 /// Runs a plan and returns the exit code.
@@ -81,7 +80,8 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
     fill_gates(&mut plan, &known.gates);
     refuse_what_is_wrong(at, &plan, &known)?;
     if args.dry_run {
-        return dry_run(at, &file, &plan, &known);
+        let extra = Extra { quality: args.plan.quality, force: args.plan.force };
+        return dry_run(at, &file, &plan, &known, extra);
     }
     let beside = args.plan.beside.parallel.is_some_and(|most| most > 1);
     let repo = if beside {
@@ -91,22 +91,30 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
     };
     let store = repo.as_ref().map_or_else(|| Store::at(&at.dir), |repo| Store::at(repo.root()));
     open::check_agents(&settings.agents, store.workdir())?;
+    open::check_setup(&settings, None, store.workdir())?;
     store.create()?;
     let plans = home(&store);
     std::fs::create_dir_all(&plans)?;
     let before = latest_of(&plans, &at.dir.join(&file));
-    let (dir, old) = choose_state(&plans, before, args, &plan)?;
+    let only = selected(args, &plan, before.as_ref().map(|(_, state)| state))?;
+    let (dir, old) = choose_state(&plans, before, args)?;
     let id = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let _lock = Lock::take(&plans, &id)?;
-    let mut options = Options { quality: args.plan.quality, split: args.plan.split, ..Options::default() };
+    let mut options = Options {
+        quality: args.plan.quality,
+        split: args.plan.split,
+        no_write_back: args.plan.no_write_back,
+        ..Options::default()
+    };
     let kept = if old {
         take_over(&store, &id)?;
         let mut kept = Kept::open(&dir)?;
         kept.change(|state| {
             state.options.split = options.split.or(state.options.split);
             state.options.quality |= options.quality;
+            state.options.no_write_back |= options.no_write_back;
             args.plan.beside.put(&mut state.options);
-            try_again(state, args.plan.phase.as_deref(), args.plan.force);
+            try_again(state, only.as_deref(), args.plan.force);
         })?;
         kept
     } else {
@@ -131,7 +139,7 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
         kept.keep_flags(&words)?;
     }
     warn(&settings);
-    let only = args.plan.phase.clone();
+    suggest_policy(&args.task, &settings);
     let setting = setting(
         at,
         store,
@@ -142,21 +150,31 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
     drive(at, setting, kept, &args.results)
 }
 
+// A master plan comes from a tool whose ways are a policy here.
+fn suggest_policy(file: &Option<String>, settings: &Settings) {
+    let is_master = file.as_ref().is_some_and(|file| file.to_lowercase().ends_with("master_plan.md"));
+    if is_master && settings.preset != "phased" {
+        let _ = writeln!(
+            std::io::stderr().lock(),
+            "segue: `--policy phased` runs a master plan as its own tool does: a commit after each phase, a restart at 80 %"
+        );
+    }
+}
+
+// The phases that --phase means.
+fn selected(args: &Run, plan: &Plan, before: Option<&State>) -> Result<Option<Vec<String>>, Failure> {
+    let is_known = |id: &str| before.is_some_and(|state| state.phase(id).is_some());
+    let select = |typed: &String| select_phases(typed, plan, is_known).map_err(Failure::usage);
+    args.plan.phase.as_ref().map(select).transpose()
+}
+
 // What was run of the same file before: nothing, something that is over, or something that can go on.
 fn choose_state(
     plans: &Path,
     before: Option<(PathBuf, State)>,
     args: &Run,
-    plan: &Plan,
 ) -> Result<(PathBuf, bool), Failure> {
     let flags = &args.plan;
-    if let Some(only) = &flags.phase
-        && plan.phase(only).is_none()
-        && before.as_ref().is_none_or(|(_, state)| state.phase(only).is_none())
-    {
-        let ids: Vec<&str> = plan.phases.iter().map(|phase| phase.id.as_str()).collect();
-        return Err(Failure::usage(format!("the plan has no phase {only}; it has {}", ids.join(", "))));
-    }
     let new = || (plans.join(format!("plan-{}", new_id())), false);
     match before {
         None if flags.resume => Err(Failure::usage("this plan was not run here yet: leave --resume out")),
@@ -175,7 +193,7 @@ fn choose_state(
 /// What a runner is given beside its settings.
 pub(super) struct Take {
     pub(super) words: Vec<String>,
-    pub(super) only: Option<String>,
+    pub(super) only: Option<Vec<String>>,
     pub(super) force: bool,
 }
 
@@ -202,6 +220,8 @@ pub(super) fn setting(
         left_out: open::own_paths(settings),
         keeps: (settings.checkpoint.forms.dir(store.root())?, settings.checkpoint.retention),
         shared: Shared::of(&settings.limits),
+        may_merge: settings.git.enabled && settings.git.commit != CommitMode::Never,
+        commits: settings.git.enabled && settings.git.commit == CommitMode::Branch,
         new_id,
         store,
     })
@@ -216,7 +236,7 @@ pub(super) fn drive(at: &Place, setting: Setting, kept: Kept, flags: &ResultFlag
     Ok(code)
 }
 
-// A phase that is too large can be split, and one without gates can be claimed; nothing else is let through.
+// A phase that is too large can be split, and one without gates can be unverified; nothing else is let through.
 fn refuse_what_is_wrong(at: &Place, plan: &Plan, known: &Known) -> Result<(), Failure> {
     let files = disk(at);
     let history = known_sizes(at.store().workdir());
@@ -255,10 +275,11 @@ fn refuse_what_is_wrong(at: &Place, plan: &Plan, known: &Known) -> Result<(), Fa
     Ok(())
 }
 
-fn dry_run(at: &Place, file: &str, plan: &Plan, known: &Known) -> Result<u8, Failure> {
+fn dry_run(at: &Place, file: &str, plan: &Plan, known: &Known, extra: Extra) -> Result<u8, Failure> {
     let graph = segue_plans::graph::Graph::new(plan);
     let order: Vec<&segue_plans::Phase> = graph.order().into_iter().map(|at| &plan.phases[at]).collect();
-    let estimate = estimate(plan, known.budget, &known_sizes(at.store().workdir()), &disk(at));
+    let sizes = known_sizes(at.store().workdir());
+    let estimate = estimate_with(plan, known.budget, &sizes, &disk(at), extra);
     if at.json {
         let ids: Vec<&str> = order.iter().map(|phase| phase.id.as_str()).collect();
         let doc = json!({ "file": file, "format": plan.format, "title": plan.title, "counts": counts(plan), "order": ids, "estimate": estimate });

@@ -38,6 +38,7 @@ pub(in crate::cli) fn status(at: &Place, plan: Option<&str>, every: bool) -> Res
     if at.json {
         let mut doc = serde_json::to_value(&state).unwrap_or_default();
         doc["at_work"] = at_work.into();
+        doc["crashed"] = (state.status == Standing::Running && !at_work).into();
         out::line(&doc.to_string());
         return Ok(0);
     }
@@ -52,7 +53,7 @@ pub(in crate::cli) fn status(at: &Place, plan: Option<&str>, every: bool) -> Res
         }
     }
     if state.status == Standing::Running && !at_work {
-        out::line("its process is gone: `segue resume` goes on");
+        out::line("the plan crashed: its process is gone; `segue resume` continues it");
     }
     Ok(0)
 }

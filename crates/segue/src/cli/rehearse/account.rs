@@ -135,6 +135,8 @@ impl Account {
             | AgentEvent::Ready { .. }
             | AgentEvent::UsageRead(_)
             | AgentEvent::TextSaid { .. }
+            | AgentEvent::Said { .. }
+            | AgentEvent::ToolDescribed { .. }
             | AgentEvent::ToolStarted { .. }
             | AgentEvent::ToolEnded { .. }
             | AgentEvent::ItemsSeen { .. }
@@ -174,11 +176,17 @@ impl Account {
                 self.ends.push(End { verdict: finished.verdict, reason: finished.reason.clone() });
             }
             Outer::RunStarted(_)
+            | Outer::AgentSaid(_)
+            | Outer::ItemsSeen(_)
+            | Outer::CheckpointFailed(_)
+            | Outer::PromptFailed(_)
             | Outer::StageReached(_)
             | Outer::CheckpointRequested(_)
             | Outer::HandoffDecided(_)
+            | Outer::SessionContinued(_)
             | Outer::SessionEnded(_)
             | Outer::GateFinished(_)
+            | Outer::GateChanged(_)
             | Outer::PhaseStarted(_)
             | Outer::PhaseFinished(_)
             | Outer::WaitStarted(_)

@@ -77,8 +77,7 @@ pub(super) fn allow_commands(agent: &mut AgentSettings) {
 
 /// The rest of the settings. `home` is the folder that relative names of the user's were meant for.
 pub(super) fn settle(settings: &mut Settings, gate: &str, home: &Path) {
-    settings.gates =
-        vec![GateSpec { name: "check".to_owned(), run: gate.to_owned(), timeout_ms: 60_000, manual: false }];
+    settings.gates = vec![GateSpec::new("check", gate, 60_000)];
     settings.git.enabled = true;
     settings.git.allow_dirty = true;
     settings.budget = BudgetSettings::of_rehearsal();

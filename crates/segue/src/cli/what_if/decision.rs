@@ -102,6 +102,7 @@ fn read(effect: &Effect) -> Option<(What, String)> {
         | Effect::StartSession { .. }
         | Effect::SendPrompt { .. }
         | Effect::AskCheckpoint { .. }
+        | Effect::AskSide { .. }
         | Effect::AnswerPermission { .. }
         | Effect::JudgeWords { .. }
         | Effect::SaveWork { .. }

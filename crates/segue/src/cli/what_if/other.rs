@@ -66,7 +66,12 @@ fn outcome(effect: &Effect) -> Option<Event> {
             let text = "as it would have been".to_owned();
             Some(Event::Agent { session: *session, event: AgentEvent::Answered { text } })
         }
-        Effect::TakeCheckpoint { session, asked, by, .. } => Some(Event::CheckpointTaken {
+        Effect::AskSide { session, id, .. } => {
+            let text = "<checkpoint>\n## Completed Work\n- some\n## Remaining Tasks\n- some\n</checkpoint>";
+            let event = AgentEvent::SideAnswered { id: id.clone(), text: text.to_owned() };
+            Some(Event::Agent { session: *session, event })
+        }
+        Effect::TakeCheckpoint { session, asked, by, source, .. } => Some(Event::CheckpointTaken {
             checkpoint: "what-if".to_owned(),
             session: *session,
             by: *by,
@@ -77,6 +82,7 @@ fn outcome(effect: &Effect) -> Option<Event> {
             work: WorkState { tree: Some(format!("what-if {session}")), ..WorkState::default() },
             ms: 0,
             judged: Vec::new(),
+            source: *source,
         }),
         Effect::SendPrompt { session, .. } => Some(Event::PromptSent { session: *session, chars: 0 }),
         Effect::RunGates { .. }
@@ -104,6 +110,7 @@ fn steps_in(effects: &[Effect]) -> Vec<&Effect> {
             matches!(
                 effect,
                 Effect::AskCheckpoint { .. }
+                    | Effect::AskSide { .. }
                     | Effect::TakeCheckpoint { .. }
                     | Effect::TellAgent { .. }
                     | Effect::AnswerBrake { stop: true, .. }
@@ -127,7 +134,9 @@ fn tells_of_the_window(event: &Event) -> bool {
             | AgentEvent::ItemsSeen { .. }
             | AgentEvent::Compacted
             | AgentEvent::TurnEnded(TurnEnd::Overflow { .. }) => true,
-            AgentEvent::AllowanceSeen { .. }
+            AgentEvent::Said { .. }
+            | AgentEvent::ToolDescribed { .. }
+            | AgentEvent::AllowanceSeen { .. }
             | AgentEvent::CrossChecked { .. }
             | AgentEvent::PermissionAsked { .. }
             | AgentEvent::Answered { .. }
@@ -145,7 +154,10 @@ fn tells_of_the_window(event: &Event) -> bool {
         | Event::SessionNotStarted { .. }
         | Event::SessionExited { .. }
         | Event::GateFinished(_)
+        | Event::GatesBegan { .. }
         | Event::CheckpointTaken { .. }
+        | Event::CheckpointFailed { .. }
+        | Event::PromptFailed { .. }
         | Event::WordsJudged { .. }
         | Event::WorkSaved { .. }
         | Event::DoneClaimed { .. }
@@ -154,6 +166,9 @@ fn tells_of_the_window(event: &Event) -> bool {
         | Event::StopAsked { .. }
         | Event::TryAsked
         | Event::BaseMoved { .. }
+        | Event::GateSwapped { .. }
+        | Event::GateRestored { .. }
+        | Event::GateChanged(_)
         | Event::ModelPriced { .. }
         | Event::DaySpent(_) => false,
     }

@@ -43,7 +43,9 @@ impl Runner {
     /// Whether a phase has a work tree to itself, or would be given one.
     pub(in crate::plan) fn beside(&self, id: &str) -> bool {
         let state = self.kept.state();
-        state.options.beside() || state.phase(id).is_some_and(|known| known.work.is_some())
+        state.options.beside()
+            || state.parallel_whole_of(id).is_some()
+            || state.phase(id).is_some_and(|known| known.work.is_some())
     }
 
     /// The work tree of a phase.
@@ -281,12 +283,12 @@ impl Runner {
         if known.accepted {
             settled.why = "a person says so".to_owned();
         }
-        let claimed = settled.end == (End::Completed { claimed: true });
+        let unverified = settled.end == (End::Completed { unverified: true });
         self.queued.remove(id);
         self.merging = None;
         self.kept.change(|state| state.phase_mut(id).work = None)?;
         let phase = self.phase_of(id);
-        self.finished(&phase, &run, &settled, facts.as_ref(), Status::Completed, claimed)
+        self.finished(&phase, &run, &settled, facts.as_ref(), Status::Completed, unverified)
     }
 
     /// The phase of that id, with its splits; one that is not in the plan any more has only its id.

@@ -196,7 +196,7 @@ impl Runner {
                 );
                 Ok(())
             }
-            End::Failed | End::TooLarge | End::Split | End::NeedsPerson => {
+            End::Failed | End::TooLarge | End::Split | End::NeedsInput => {
                 let conflicts = self.work(id).map(|work| work.conflicts.clone()).unwrap_or_default();
                 let marked =
                     self.tree(id).repo().map(|repo| repo.with_markers(&conflicts)).unwrap_or_default();
@@ -231,7 +231,7 @@ impl Runner {
         self.queued.remove(id);
         self.kept.change(|state| {
             let known = state.phase_mut(id);
-            (known.status, known.why) = (Status::NeedsPerson, why.to_owned());
+            (known.status, known.why) = (Status::NeedsInput, why.to_owned());
             if !landing {
                 known.work.get_or_insert_default().stage = Stage::Stuck;
             }
@@ -246,7 +246,7 @@ impl Runner {
         let phase = self.phase_of(id);
         self.told.insert(phase.id.clone());
         let known = self.kept.state().phase(id);
-        self.tell(Outer::PhaseFinished(fields(&phase, Some(PhaseStatus::NeedsPerson), known)))?;
+        self.tell(Outer::PhaseFinished(fields(&phase, Some(PhaseStatus::NeedsInput), known)))?;
         self.show_standing(id);
         self.settle_whole(id)?;
         self.trouble(3, false);
@@ -265,7 +265,7 @@ fn failing(red: &[&GateResult]) -> String {
 fn no_markers(files: &[String]) -> GateSpec {
     let files: Vec<String> = files.iter().map(|file| gates::quoted(file)).collect();
     let run = format!("! grep -nE '^(<<<<<<<|>>>>>>>) ' -- {} 2>/dev/null", files.join(" "));
-    GateSpec { name: "no conflict is left".to_owned(), run, timeout_ms: LOOK_MS, manual: false }
+    GateSpec::new("no conflict is left", run, LOOK_MS)
 }
 
 fn ledger(store: &Store, run: &str) -> Option<String> {

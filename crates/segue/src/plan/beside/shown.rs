@@ -12,7 +12,10 @@ use crate::plan::state::PhaseState;
 impl Runner {
     /// A screen, where phases run side by side and a person looks on.
     pub(in crate::plan) fn new_screen(&self) -> Option<Screen> {
-        let wanted = !self.set.json && self.kept.state().options.beside();
+        let state = self.kept.state();
+        let open = |id: &String| !state.phase(id).is_some_and(|known| known.status.is_over());
+        let parts = state.phases.keys().any(|id| open(id) && state.has_parts_in_parallel(id));
+        let wanted = !self.set.json && (state.options.beside() || parts);
         let mut screen =
             wanted.then(|| Screen::new(&self.plan.title, &self.rows(), self.set.redactor.clone()))?;
         for (id, known) in &self.kept.state().phases {
@@ -77,13 +80,13 @@ fn standing(known: &PhaseState) -> Standing {
     match (known.status, known.work.as_ref().map(|work| work.stage)) {
         (Status::Completed | Status::Skipped, _) => Standing::Completed,
         (Status::Failed, _) => Standing::Failed,
-        (Status::NeedsPerson, _) => Standing::NeedsPerson,
+        (Status::NeedsInput, _) => Standing::NeedsInput,
         (Status::Blocked, _) => Standing::Blocked,
         (Status::Pending, _) => Standing::Waiting,
         (Status::InProgress, Some(Stage::Done)) => Standing::Done,
         (Status::InProgress, Some(Stage::Merging | Stage::Landing | Stage::Landed)) => Standing::Merging,
         (Status::InProgress, Some(Stage::Mending)) => Standing::Mending,
-        (Status::InProgress, Some(Stage::Stuck)) => Standing::NeedsPerson,
+        (Status::InProgress, Some(Stage::Stuck)) => Standing::NeedsInput,
         (Status::InProgress, Some(Stage::Making | Stage::Working | Stage::Split) | None) => Standing::Working,
     }
 }

@@ -1,0 +1,120 @@
+//! What the end of a turn means: gates first, then what the agent states in the form that every prompt asks for.
+
+use super::scenario::Scenario;
+use crate::{AgentEvent, Prompt, TurnEnd, Verdict};
+
+fn ends(scene: &mut Scenario, text: &str) {
+    scene.says(AgentEvent::TurnEnded(TurnEnd::Finished { text: text.to_owned() }));
+}
+
+fn last_prompt(scene: &Scenario) -> Option<Prompt> {
+    scene.prompts().last().cloned()
+}
+
+#[test]
+fn v1_each_row_of_gates_and_statement_has_its_own_end() {
+    let rows = [
+        (1, true, "STATUS: done", Some((Verdict::Verified, 0))),
+        (1, true, "Everything is there.", Some((Verdict::Verified, 0))),
+        (1, true, "STATUS: not done – the docs", None),
+        (1, true, "STATUS: blocked – a key", Some((Verdict::NeedsInput, 3))),
+        (1, false, "STATUS: done", None),
+        (1, false, "STATUS: blocked – a key", None),
+        (0, true, "STATUS: done", Some((Verdict::Unverified, 0))),
+        (0, true, "STATUS: not done – the docs", None),
+        (0, true, "STATUS: blocked – a key", Some((Verdict::NeedsInput, 3))),
+        (0, true, "I give up.", None),
+    ];
+    for (gates, passes, text, end) in rows {
+        let mut scene = Scenario::new("seamless").gates(gates).rounds(&[passes]).start();
+        ends(&mut scene, text);
+        let found = scene.is_over().then(|| (scene.outcome().verdict, scene.exit_code()));
+        assert_eq!(found, end, "{gates} gates, {passes}: {text}");
+        let prompt = last_prompt(&scene);
+        match (gates, passes, text) {
+            (1, false, _) => assert!(matches!(prompt, Some(Prompt::GatesFailed { .. })), "{prompt:?}"),
+            (_, _, "STATUS: not done – the docs") => {
+                assert_eq!(prompt, Some(Prompt::NotDone { left: "the docs".to_owned() }));
+            }
+            (_, _, "I give up.") => assert_eq!(prompt, Some(Prompt::AskStatus)),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn v1_giving_up_silence_and_part_of_the_work_are_never_done() {
+    for text in ["I give up.", "", "I did 2 of 5 steps.", "Should I use tabs?", "Error: 401 Unauthorized"] {
+        let mut scene = Scenario::new("seamless").start();
+        ends(&mut scene, text);
+        assert_eq!(last_prompt(&scene), Some(Prompt::AskStatus), "{text}");
+        ends(&mut scene, text);
+        let outcome = scene.outcome();
+        assert_eq!((outcome.verdict, scene.exit_code()), (Verdict::NeedsInput, 3), "{text}");
+        assert!(outcome.reason.contains("without saying whether it is done"), "{}", outcome.reason);
+        let asked = scene.prompts().iter().filter(|prompt| **prompt == Prompt::AskStatus).count();
+        assert_eq!(asked, 1, "asked once");
+    }
+}
+
+#[test]
+fn v1_an_answer_to_the_question_counts_and_the_message_before_it_is_still_shown() {
+    let mut scene = Scenario::new("seamless").start();
+    ends(&mut scene, "I rewrote the parser.");
+    ends(&mut scene, "STATUS: done");
+    assert_eq!(scene.outcome().verdict, Verdict::Unverified);
+    let shown = scene.view().last_message.clone().unwrap_or_default();
+    assert!(shown.contains("I rewrote the parser.") && shown.ends_with("STATUS: done"), "{shown}");
+}
+
+#[test]
+fn v1_work_that_is_left_continues_while_there_is_progress_and_stops_without() {
+    let mut scene = Scenario::new("seamless").start();
+    for round in 0..5 {
+        scene.tool(10);
+        ends(&mut scene, "STATUS: not done – more");
+        assert!(!scene.is_over(), "round {round} did something");
+    }
+    for _ in 0..3 {
+        assert!(!scene.is_over());
+        ends(&mut scene, "STATUS: not done – more");
+    }
+    assert_eq!((scene.outcome().verdict, scene.exit_code()), (Verdict::Stopped, 4));
+    assert!(scene.outcome().reason.contains("more"), "{}", scene.outcome().reason);
+}
+
+#[test]
+fn v1_a_command_that_ends_is_reported_as_that() {
+    let cases = [
+        ("STATUS: done", None, Verdict::Unverified, "states that it is done"),
+        ("I wrote it.", None, Verdict::Unverified, "the command ended, exit 0"),
+        ("", Some("new"), Verdict::Unverified, "the command ended, exit 0"),
+        ("", Some("base"), Verdict::NeedsInput, "printed nothing and changed nothing"),
+        ("STATUS: blocked – a key", None, Verdict::NeedsInput, "a key"),
+    ];
+    for (text, tree, verdict, reason) in cases {
+        let mut scene = Scenario::new("seamless");
+        scene.can.follow_up = false;
+        scene.trees_seen.extend(tree);
+        let mut scene = scene.start();
+        ends(&mut scene, text);
+        assert_eq!(scene.outcome().verdict, verdict, "{text:?} {tree:?}");
+        assert!(scene.outcome().reason.contains(reason), "{}", scene.outcome().reason);
+    }
+}
+
+#[test]
+fn v1_an_answer_reaches_the_agent_that_was_blocked() {
+    let mut scene = Scenario::new("seamless").start();
+    ends(&mut scene, "STATUS: blocked – SQLite or Postgres?");
+    assert_eq!(scene.exit_code(), 3);
+    scene.answered("Postgres");
+    let told = match last_prompt(&scene) {
+        Some(Prompt::Answered { answer }) => answer,
+        Some(Prompt::Continuation { answer, .. }) => answer.unwrap_or_default(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(told, "Postgres");
+    scene.finishes();
+    assert_eq!(scene.outcome().verdict, Verdict::Unverified);
+}

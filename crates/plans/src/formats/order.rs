@@ -1,0 +1,190 @@
+//! What comes before what, from what phases say: numbers, ids, user stories, tasks, titles, "all", "blocking".
+//!
+//! A phase that says nothing comes after the one before it. What cannot be resolved stays as it is written, so that it
+//! is reported as a dependency on something that is not there.
+
+use crate::ids;
+use crate::model::Phase;
+
+/// Resolves what each phase says about what comes before it.
+pub(crate) fn resolve(phases: &mut [Phase], said: &[Option<&str>]) {
+    let names: Vec<Names> = phases.iter().map(Names::new).collect();
+    for at in 0..phases.len() {
+        let mut needs: Vec<usize> = Vec::new();
+        let mut unknown: Vec<String> = Vec::new();
+        match said.get(at).copied().flatten() {
+            None => needs.extend(at.checked_sub(1)),
+            Some(text) if says_none(text) => {}
+            Some(text) => {
+                let text = without_complete(text);
+                needs = named(&names, at, &text);
+                if needs.is_empty() && !text.trim().is_empty() {
+                    unknown = unresolved(&text);
+                }
+            }
+        }
+        // What blocks the others comes before each of them, whatever else they say.
+        needs.extend((0..at).filter(|before| names[*before].blocks));
+        needs.sort_unstable();
+        needs.dedup();
+        let phase = &mut phases[at];
+        phase.needs = needs.into_iter().map(|need| names[need].id.clone()).chain(unknown).collect();
+        if phase.needs_at.line == 0 {
+            phase.needs_at = phase.at;
+        }
+    }
+}
+
+fn says_none(text: &str) -> bool {
+    let lower = text.trim().trim_matches(['*', '`', '.']).to_lowercase();
+    let none = ["n/a", "none", "nothing", "no ", "-", "–", "—", "null", "independent", "not applicable"];
+    lower.is_empty()
+        || none.iter().any(|word| lower == word.trim() || (word.len() > 1 && lower.starts_with(word)))
+}
+
+// What is complete is not needed: "Phase 1 (complete), Phase 2".
+fn without_complete(text: &str) -> String {
+    let is_complete = |part: &&str| {
+        let lower = part.to_lowercase();
+        ["(complete", "(done", "(shipped", "✅"].iter().any(|word| lower.contains(word))
+    };
+    text.split([',', ';']).filter(|part| !is_complete(part)).collect::<Vec<_>>().join(",")
+}
+
+// Words that are left are one dependency; numbers are one each.
+fn unresolved(text: &str) -> Vec<String> {
+    let numbers: Vec<String> = ids::needed(text).into_iter().map(|needed| needed.id).collect();
+    if numbers.is_empty() { vec![text.trim().to_owned()] } else { numbers }
+}
+
+struct Names {
+    id: String,
+    canonical: String,
+    title: String,
+    story: Option<u32>,
+    tasks: Vec<String>,
+    blocks: bool,
+}
+
+impl Names {
+    fn new(phase: &Phase) -> Self {
+        let lower = phase.title.to_lowercase();
+        let title = lower.split(['(', '—', '–', ':']).next().unwrap_or("").trim().to_owned();
+        Self {
+            id: phase.id.clone(),
+            canonical: ids::canonical(&phase.id),
+            story: story(&lower),
+            title,
+            tasks: phase.tasks.iter().map(|task| task.id.to_lowercase()).collect(),
+            blocks: lower.contains("(blocking") || lower.contains("blocking prerequisite"),
+        }
+    }
+}
+
+// The number of "user story 3" or "us3".
+fn story(text: &str) -> Option<u32> {
+    let at = text.find("user story ").map(|at| at + "user story ".len());
+    let at = at.or_else(|| text.strip_prefix("us").map(|_| 2))?;
+    let digits: String = text.get(at..)?.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
+}
+
+// The phases that a text names, of those that are not itself.
+fn named(names: &[Names], own: usize, text: &str) -> Vec<usize> {
+    let lower = text.to_lowercase();
+    let all = [
+        "all previous",
+        "all earlier",
+        "all prior",
+        "all phases",
+        "all stories",
+        "all user stories",
+        "all desired",
+        "all other",
+        "everything",
+        "all above",
+    ];
+    if all.iter().any(|words| lower.contains(words)) || lower.trim() == "all" {
+        return (0..own).collect();
+    }
+    if lower.contains("previous phase") || lower.contains("prior phase") {
+        return own.checked_sub(1).into_iter().collect();
+    }
+    let ids: Vec<String> = ids::needed(text).into_iter().map(|needed| ids::canonical(&needed.id)).collect();
+    let words: Vec<&str> =
+        lower.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '_'))).collect();
+    let stories: Vec<u32> = words
+        .iter()
+        .enumerate()
+        .filter_map(|(at, word)| {
+            let number = word
+                .strip_prefix("us")
+                .or_else(|| (*word == "story").then(|| words.get(at + 1).copied()).flatten());
+            number?.parse().ok()
+        })
+        .collect();
+    let is_named = |other: &Names| {
+        ids.contains(&other.canonical)
+            || other.story.is_some_and(|story| stories.contains(&story))
+            || (other.title.len() >= 4 && lower.contains(&other.title))
+            || words.iter().any(|word| {
+                other
+                    .tasks
+                    .iter()
+                    .any(|task| task == word && task.chars().next().is_some_and(char::is_alphabetic))
+            })
+    };
+    (0..names.len()).filter(|at| *at != own && is_named(&names[*at])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Task;
+
+    fn needs(phases: &[(&str, &str)], said: &[Option<&str>]) -> Vec<Vec<String>> {
+        let phase = |(id, title): &(&str, &str)| {
+            let task = Task { id: format!("T00{id}"), ..Task::default() };
+            Phase { title: (*title).to_owned(), tasks: vec![task], ..Phase::new(*id) }
+        };
+        let mut phases: Vec<Phase> = phases.iter().map(phase).collect();
+        resolve(&mut phases, said);
+        phases.into_iter().map(|phase| phase.needs).collect()
+    }
+
+    const STORIES: [(&str, &str); 5] = [
+        ("1", "Setup"),
+        ("2", "Foundational (Blocking Prerequisites)"),
+        ("3", "User Story 1 - Build (Priority: P1)"),
+        ("4", "User Story 2 — Sign"),
+        ("5", "Polish"),
+    ];
+
+    #[test]
+    fn stories_titles_tasks_and_what_blocks_are_resolved() {
+        let found = needs(
+            &STORIES,
+            &[None, None, Some("none"), Some("US1 (it must build first)"), Some("all user stories")],
+        );
+        assert_eq!(found[1], ["1"]);
+        assert_eq!(found[2], ["2"], "what blocks comes first even so");
+        assert_eq!(found[3], ["2", "3"]);
+        assert_eq!(found[4], ["1", "2", "3", "4"]);
+        let found =
+            needs(&STORIES, &[None, None, Some("Setup"), Some("T003"), Some("Phase 3 (complete), Phase 4")]);
+        assert_eq!(
+            (found[2].clone(), found[3].clone(), found[4].clone()),
+            (
+                vec!["1".to_owned(), "2".to_owned()],
+                vec!["2".to_owned(), "3".to_owned()],
+                vec!["2".to_owned(), "4".to_owned()]
+            )
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_resolved_stays_and_phases_keep_their_order_without_a_word() {
+        let found = needs(&STORIES[2..], &[None, None, Some("US9")]);
+        assert_eq!(found, [vec![], vec!["3".to_owned()], vec!["US9".to_owned()]]);
+    }
+}

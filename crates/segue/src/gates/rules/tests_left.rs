@@ -1,0 +1,127 @@
+//! Tests that are gone, emptied or skipped. They are the agent's to change, so this is told and stops nothing.
+
+use super::{Change, Found, Weight, name};
+
+/// What marks a test, by the ending of the file.
+const TESTS: &[(&str, &[&str])] = &[
+    ("py", &["def test"]),
+    ("rs", &["#[test]", "#[tokio::test", "#[rstest", "#[test_case"]),
+    ("go", &["func Test", "func Fuzz"]),
+    ("js", &["it(", "test(", "it.each", "test.each"]),
+    ("java", &["@Test", "@ParameterizedTest"]),
+    ("rb", &["it \"", "it '", "def test_", "it("]),
+];
+
+/// What skips a test or lets others be the only ones.
+const SKIPS: &[(&str, &[&str])] = &[
+    ("py", &["mark.skip", "mark.xfail", "unittest.skip", "pytest.skip(", "self.skipTest("]),
+    ("rs", &["#[ignore"]),
+    ("go", &[".Skip(", ".SkipNow(", ".Skipf("]),
+    ("js", &[".skip(", ".only(", "xit(", "xdescribe(", "xtest(", ".todo("]),
+    ("java", &["@Disabled", "@Ignore"]),
+    ("rb", &["skip ", "xit ", "pending "]),
+];
+
+/// What ends a test program before its tests do, at the beginning of a line.
+const EXITS: &[&str] =
+    &["os._exit(", "sys.exit(", "exit(", "quit(", "raise SystemExit", "pytest.exit(", "process.exit("];
+
+/// What is less than before, a line for each file.
+pub(super) fn fewer(changes: &[Change]) -> Vec<Found> {
+    let mut found: Vec<Found> =
+        changes.iter().filter_map(skipped).chain(changes.iter().filter_map(exits)).collect();
+    let counts = |text: &Option<String>, path: &str| text.as_deref().map_or(0, |text| tests(path, text));
+    let sums = changes.iter().fold((0, 0), |(before, after), change| {
+        (before + counts(&change.before, &change.path), after + counts(&change.after, &change.path))
+    });
+    if sums.1 < sums.0 {
+        for change in changes {
+            let (before, after) = (counts(&change.before, &change.path), counts(&change.after, &change.path));
+            if after < before {
+                let what = match &change.after {
+                    None => format!("is gone, with {}", plural(before)),
+                    Some(_) => format!("has {} of {}", after, plural(before)),
+                };
+                found.push(listed(&change.path, what));
+            }
+        }
+    }
+    found
+}
+
+fn skipped(change: &Change) -> Option<Found> {
+    let after = change.after.as_deref()?;
+    let before = change.before.as_deref().unwrap_or_default();
+    if !is_tested(&change.path) {
+        return None;
+    }
+    let count = |text: &str| occurrences(SKIPS, &change.path, text);
+    let more = count(after).checked_sub(count(before)).filter(|more| *more > 0)?;
+    Some(listed(&change.path, format!("skips more than before ({more} new)")))
+}
+
+fn exits(change: &Change) -> Option<Found> {
+    let after = change.after.as_deref()?;
+    let before = change.before.as_deref().unwrap_or_default();
+    if !is_test_file(&change.path) && name(&change.path) != "__init__.py" {
+        return None;
+    }
+    let count =
+        |text: &str| text.lines().filter(|line| EXITS.iter().any(|exit| line.starts_with(exit))).count();
+    (count(after) > count(before))
+        .then(|| listed(&change.path, "ends the program when it is read".to_owned()))
+}
+
+fn listed(path: &str, what: String) -> Found {
+    Found { path: path.to_owned(), what, weight: Weight::Listed }
+}
+
+fn plural(tests: usize) -> String {
+    if tests == 1 { "1 test".to_owned() } else { format!("{tests} tests") }
+}
+
+fn tests(path: &str, text: &str) -> usize {
+    if is_tested(path) { occurrences(TESTS, path, text) } else { 0 }
+}
+
+fn occurrences(table: &[(&str, &[&str])], path: &str, text: &str) -> usize {
+    let marks =
+        table.iter().find(|(ending, _)| *ending == language(path)).map_or(&[][..], |(_, marks)| marks);
+    let lines = text
+        .lines()
+        .map(str::trim_start)
+        .filter(|line| !line.starts_with("//") && !(line.starts_with('#') && !line.starts_with("#[")));
+    lines.filter(|line| marks.iter().any(|mark| line.contains(mark))).count()
+}
+
+fn language(path: &str) -> &str {
+    match name(path).rsplit_once('.').map_or("", |(_, ending)| ending) {
+        "ts" | "tsx" | "jsx" | "mjs" | "cjs" | "mts" => "js",
+        "kt" => "java",
+        other => other,
+    }
+}
+
+// Rust has its tests beside the code; elsewhere the name decides whether a runner finds them.
+fn is_tested(path: &str) -> bool {
+    language(path) == "rs" || is_test_file(path)
+}
+
+fn is_test_file(path: &str) -> bool {
+    let file = name(path);
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    match language(path) {
+        "py" => stem.starts_with("test_") || stem.ends_with("_test") || stem == "tests",
+        "go" => stem.ends_with("_test"),
+        "rs" => path.starts_with("tests/") || path.contains("/tests/"),
+        "js" => {
+            stem.ends_with(".test")
+                || stem.ends_with(".spec")
+                || path.contains("__tests__/")
+                || stem == "test"
+        }
+        "java" => stem.ends_with("Test") || stem.ends_with("Tests") || stem.starts_with("Test"),
+        "rb" => stem.ends_with("_spec") || stem.ends_with("_test") || stem.starts_with("test_"),
+        _ => false,
+    }
+}
