@@ -50,7 +50,8 @@ impl Agent {
     /// Refuses the call that would lead to a step, if the script says so. The first refusal is noted in the log, so that
     /// one with a reset time ends then, whichever session calls.
     pub(super) fn refuse(&mut self, id: &str, n: u32) -> Result<(), Stop> {
-        let Some(Fault { kind: FaultKind::Provider { says, resets_in_ms, times }, .. }) = self.fault_at(id, n)
+        let Some(Fault { kind: FaultKind::Provider { says, resets_in_ms, times }, .. }) =
+            self.fault_at(id, n)
         else {
             return Ok(());
         };
@@ -66,7 +67,8 @@ impl Agent {
             self.note(&format!("{head}{until}"))?;
         }
         let refused = format!("refused {n} at ");
-        let enough = |most: u32| log.lines().filter(|line| line.starts_with(&refused)).count() >= most as usize;
+        let enough =
+            |most: u32| log.lines().filter(|line| line.starts_with(&refused)).count() >= most as usize;
         if until.is_some_and(|until| until <= now) || times.is_some_and(enough) {
             return Ok(());
         }

@@ -64,7 +64,12 @@ fn t2_a_gate_that_does_not_end_is_ended_with_all_that_it_started() {
     let done = world.segue(&["run", "TASK.md", "--json"]);
     done.exits(1);
     let slow: Vec<Value> = done.of("gate.finished").into_iter().filter(|g| g["gate"] == "slow").collect();
-    assert_eq!(slow.len(), 3, "before the work, after it, and in the one round without progress\n{}", done.all());
+    assert_eq!(
+        slow.len(),
+        3,
+        "before the work, after it, and in the one round without progress\n{}",
+        done.all()
+    );
     assert!(
         slow.iter().all(|g| g["exit"].is_null() && g["passed"] == false && g["timed_out"] == true),
         "{slow:?}"
