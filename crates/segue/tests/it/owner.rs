@@ -261,7 +261,7 @@ fn truth7_a_stopped_run_is_stopped_and_not_crashed() {
 
 #[test]
 fn truth7_a_run_that_waits_is_waiting_until_its_process_is_gone() {
-    let kind = FaultKind::Provider { says: Refusal::RateLimited, resets_in_ms: Some(600_000) };
+    let kind = FaultKind::Provider { says: Refusal::RateLimited, resets_in_ms: Some(600_000), times: None };
     let world = World::new(4, slow());
     world.script(Script { faults: vec![Fault { at_step: 2, session: None, kind }], ..slow() });
     let run = world.launch(&["run", "TASK.md", "--json"], "run");
