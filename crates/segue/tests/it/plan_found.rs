@@ -25,11 +25,11 @@ fn v1_open_boxes_below_any_heading_are_run_before_a_plan_is_completed() {
     assert_eq!(world.read("tasks.md"), plan.replace("[ ]", "[x]"));
 }
 
-const STORIES: &str = "# Tasks: Parts\n\n## Phase 1: Setup\n\n- [ ] T001 step 1: write it in parts/01.txt\n\n\
-    ## Phase 2: Foundational (Blocking Prerequisites)\n\n- [ ] T002 step 2: write it in parts/02.txt\n\n\
-    ## Phase 3: User Story 1 - Read (Priority: P1)\n\n- [ ] T003 [P] [US1] step 3: write it in parts/03.txt\n\n\
-    ## Phase 4: User Story 2 - Write\n\n**Depends on**: US1 (it is read there)\n\n- [ ] T004 [US2] step 4: write it in parts/04.txt\n\n\
-    ## Phase 5: User Story 3 - Draw\n\n**Depends on**: Foundational\n\n- [ ] T005 [US3] step 5: write it in parts/05.txt\n\n\
+const STORIES: &str = "# Tasks: Parts\n\n## Phase 1: Setup\n\n- [ ] T001 step 1: write it in src/01.txt\n\n\
+    ## Phase 2: Foundational (Blocking Prerequisites)\n\n- [ ] T002 step 2: write it in src/02.txt\n\n\
+    ## Phase 3: User Story 1 - Read (Priority: P1)\n\n- [ ] T003 [P] [US1] step 3: write it in src/03.txt\n\n\
+    ## Phase 4: User Story 2 - Write\n\n**Depends on**: US1 (it is read there)\n\n- [ ] T004 [US2] step 4: write it in src/04.txt\n\n\
+    ## Phase 5: User Story 3 - Draw\n\n**Depends on**: Foundational\n\n- [ ] T005 [US3] step 5: write it in src/05.txt\n\n\
     ## Parallel Example: Phase 3\n\n- Task: T003\n";
 
 #[test]
@@ -53,9 +53,9 @@ fn h2_side_by_side_keeps_what_was_said_about_order_and_the_rest_overlaps() {
 #[test]
 fn agents_that_tick_the_same_file_side_by_side_are_merged_item_by_item() {
     let world = world(4, Script { step_ms: 300, ..roomy() });
-    let plan = "# Tasks: Parts\n\n## Phase 1: One\n\n**Depends on**: none\n\n- [ ] T001 step 1: write it in parts/01.txt\n\
-                ## Phase 2: Two\n\n**Depends on**: none\n\n- [ ] T002 step 2: write it in parts/02.txt\n- [ ] T003 step 3: write it in parts/03.txt\n\
-                ## Progress\n\n**Depends on**: Phase 1, Phase 2\n\n- [ ] T004 step 4: write it in parts/04.txt\n";
+    let plan = "# Tasks: Parts\n\n## Phase 1: One\n\n**Depends on**: none\n\n- [ ] T001 step 1: write it in src/01.txt\n\
+                ## Phase 2: Two\n\n**Depends on**: none\n\n- [ ] T002 step 2: write it in src/02.txt\n- [ ] T003 step 3: write it in src/03.txt\n\
+                ## Progress\n\n**Depends on**: Phase 1, Phase 2\n\n- [ ] T004 step 4: write it in src/04.txt\n";
     world.write("tasks.md", plan);
     // Each agent ticks its box in its own work tree, and adds to its line.
     world.in_step("sed -i \"s/^- \\[ \\] \\(T00$n .*\\)/- [x] \\1 (by hand)/\" tasks.md");
@@ -207,7 +207,6 @@ fn a_tie_between_formats_is_asked_about_and_the_answer_is_kept() {
     wrong.exits(2);
     assert!(wrong.err.contains("kiro"), "{}", wrong.all());
     run(&world, "x.md", &["--format", "cursor"]).exits(0);
-    assert_eq!(world.steps().distinct_done(), [1].into());
     assert!(world.read("x.md").contains("status: completed"), "{}", world.read("x.md"));
     assert_eq!(state(&world)["options"]["format"], "cursor");
     let again = run(&world, "x.md", &[]);
@@ -258,7 +257,7 @@ fn an_estimate_has_the_rounds_that_were_asked_for_and_names_what_is_missing() {
             .collect();
         let told = world.segue(&args);
         told.exits(0);
-        assert_eq!(told.lines()[0]["missing"], serde_json::json!(["three.md"]), "{}", told.all());
+        assert_eq!(told.lines()[0]["missing"], serde_json::json!(["plans/three.md"]), "{}", told.all());
         told.lines()[0]["estimate"]["tokens"].as_u64().unwrap()
     };
     let plain = tokens(&[]);
