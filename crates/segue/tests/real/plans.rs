@@ -161,15 +161,15 @@ fn list(agent: &str, plan: &str, text: &str, phases: usize) {
 
 #[test]
 fn v1_an_openspec_change_with_claude() {
-    inside(120, || list("claude", "openspec/changes/parts/tasks.md", OPENSPEC, 1));
+    inside(240, || list("claude", "openspec/changes/parts/tasks.md", OPENSPEC, 1));
 }
 
 #[test]
 fn v1_spec_kit_tasks_with_claude() {
-    inside(120, || list("claude", "specs/001-parts/tasks.md", SPEC_KIT, 2));
+    inside(240, || list("claude", "specs/001-parts/tasks.md", SPEC_KIT, 2));
 }
 
 #[test]
 fn v1_a_kiro_spec_with_codex() {
-    inside(120, || list("codex", ".kiro/specs/parts/tasks.md", KIRO, 1));
+    inside(240, || list("codex", ".kiro/specs/parts/tasks.md", KIRO, 1));
 }
