@@ -104,8 +104,8 @@ fn agents(at: &Place) -> Vec<Check> {
 
 fn state(at: &Place) -> Check {
     let dir = at.store().dir();
-    let writable =
-        if dir.exists() { tempfile::tempfile_in(&dir) } else { tempfile::tempfile_in(at.store().workdir()) };
+    let there = dir.ancestors().find(|dir| dir.exists()).unwrap_or(&dir);
+    let writable = tempfile::tempfile_in(there);
     match writable {
         Ok(_) => Check { name: "state".into(), fine: true, text: dir.display().to_string() },
         Err(error) => {

@@ -43,8 +43,8 @@ impl Place {
     /// The store of the work tree: of the repository when there is one, else of the folder itself.
     pub(super) fn store(&self) -> Store {
         let root = Repo::find(&self.dir).ok().map(|repo| repo.root().to_owned());
-        let own = self.dir.join(".segue");
-        Store::at(root.filter(|_| !own.join("journal.db").exists()).unwrap_or_else(|| self.dir.clone()))
+        let own = Store::at(&self.dir);
+        if own.journal().exists() { own } else { root.map_or(own, Store::at) }
     }
 
     /// The configuration in force here, with these flags.
@@ -156,7 +156,7 @@ pub(super) fn workplace(
     let prompts = Prompts::load(store.root(), &settings.prompts)?;
     let forms = settings.checkpoint.forms.clone();
     forms.check(store.workdir())?;
-    let checkpoints = forms.dir(store.root())?;
+    let checkpoints = forms.dir(&store)?;
     let (redactor, private) = (redactor(settings)?, Private::read(&store.run_dir(run)));
     Ok(Workplace {
         run: run.to_owned(),

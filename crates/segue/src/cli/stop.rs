@@ -8,7 +8,6 @@ use super::crashed;
 use super::failure::Failure;
 use super::open::Place;
 use super::out;
-use crate::plan;
 use crate::process::lock::{Holder, Lock};
 use crate::process::tree;
 
@@ -17,7 +16,7 @@ pub(super) fn stop(at: &Place, run: Option<&str>, now: bool) -> Result<u8, Failu
     let alive = |dir: &Path| Lock::holder(dir).filter(Holder::is_alive);
     let at_work = alive(&at.store().dir());
     // The process of a plan passes it on to its phases, and begins no other.
-    let plan = alive(&plan::home(&at.store()));
+    let plan = alive(&at.store().plans());
     let meant = plan.filter(|plan| run.is_none_or(|run| plan.run.starts_with(run)) || at_work.is_none());
     let Some(holder) = meant.or(at_work) else {
         return end_orphans(at, run);

@@ -52,7 +52,7 @@ pub(crate) fn values(preset: &Preset) -> Values {
         ("redact.enabled", Value::Bool(true)),
         ("redact.emails", Value::Bool(false)),
         ("redact.payment", Value::Bool(false)),
-        ("checkpoint.dir", Value::Text(".segue/checkpoints".to_owned())),
+        ("checkpoint.dir", Value::None),
         ("checkpoint.retention.days", Value::Count(7)),
         ("checkpoint.retention.count", Value::None),
         ("checkpoint.retention.until_done", Value::Bool(false)),

@@ -173,7 +173,11 @@ pub(crate) const KEYS: &[Key] = &[
         Kind::Tokens,
         "the longest checkpoint that segue writes itself, from the agent's list, words and tool calls",
     ),
-    key("checkpoint.dir", Kind::Text, "where checkpoints are kept, from the work tree"),
+    key(
+        "checkpoint.dir",
+        Kind::Text,
+        "where checkpoints are kept, from the work tree; else with the rest of what segue keeps",
+    ),
     lifted(key(
         "checkpoint.handoff_file",
         Kind::Text,

@@ -156,7 +156,7 @@ fn git(layers: &Layers) -> GitSettings {
 pub(crate) fn forms(layers: &Layers) -> Forms {
     let path = |name: &str| text(layers.get(&format!("checkpoint.{name}")));
     Forms {
-        dir: path("dir").unwrap_or_default(),
+        dir: path("dir"),
         handoff_file: path("handoff_file"),
         summary_file: path("summary_file"),
         project_dir: path("project_dir"),

@@ -19,7 +19,7 @@ use super::{Failure, Known, Place, beside, disk, out, results};
 use crate::clock;
 use crate::config::Settings;
 use crate::plan::{
-    Kept, Options, Runner, Setting, Shared, Standing, State, estimate_words, home, known_sizes, latest_of,
+    Kept, Options, Runner, Setting, Shared, Standing, State, estimate_words, known_sizes, latest_of,
     select_phases,
 };
 use crate::process::lock::Lock;
@@ -92,8 +92,8 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
     let store = repo.as_ref().map_or_else(|| Store::at(&at.dir), |repo| Store::at(repo.root()));
     open::check_agents(&settings.agents, store.workdir())?;
     open::check_setup(&settings, None, store.workdir())?;
-    store.create()?;
-    let plans = home(&store);
+    let store = store.create()?;
+    let plans = store.plans();
     std::fs::create_dir_all(&plans)?;
     let before = latest_of(&plans, &at.dir.join(&file));
     let only = selected(args, &plan, before.as_ref().map(|(_, state)| state))?;
@@ -218,7 +218,7 @@ pub(super) fn setting(
         only: take.only,
         force: take.force,
         left_out: open::own_paths(settings),
-        keeps: (settings.checkpoint.forms.dir(store.root())?, settings.checkpoint.retention),
+        keeps: (settings.checkpoint.forms.dir(&store)?, settings.checkpoint.retention),
         shared: Shared::of(&settings.limits),
         may_merge: settings.git.enabled && settings.git.commit != CommitMode::Never,
         commits: settings.git.enabled && settings.git.commit == CommitMode::Branch,

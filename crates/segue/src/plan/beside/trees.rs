@@ -2,8 +2,9 @@
 //!
 //! Before one is changed by merging or removed, what is in it is under a reference. Removing is never forced.
 
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use segue_plans::Phase;
@@ -41,6 +42,7 @@ pub(in crate::plan) struct Tree {
     label: String,
     /// What segue itself writes into a work tree for people.
     left_out: Vec<String>,
+    store: Store,
 }
 
 /// Where the work tree of a phase lies.
@@ -65,6 +67,7 @@ impl Tree {
             label,
             dir,
             left_out: left_out.to_vec(),
+            store: store.clone(),
         }
     }
 
@@ -86,10 +89,11 @@ impl Tree {
 
     /// Makes it, or makes it whole. One that an earlier try worked in is brought up to date where that takes nobody.
     pub(in crate::plan) fn make(&self, base: &str, phase: &Phase) -> Result<(), TreeError> {
-        fs::create_dir_all(&self.dir)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
         let was_whole = self.dir.join(WHOLE).exists();
         let is_there = self.path.join(".git").exists();
         let repo = self.main_repo()?.add_tree(&self.path, &self.branch, base)?;
+        self.store.mark_tree(&self.path)?;
         if is_there && was_whole {
             return self.refresh(&repo.leaving_out(self.left_out.clone()));
         }
