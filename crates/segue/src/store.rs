@@ -89,6 +89,15 @@ impl Store {
         &self.place.trees
     }
 
+    /// Has the work trees of phases made in another folder, or where they usually are; not while there are any.
+    pub(crate) fn place_trees(self, dir: Option<&Path>) -> io::Result<Self> {
+        if self.place.trees.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
+            return Ok(self);
+        }
+        place::note_trees(&self.place.dir, dir)?;
+        Ok(Self { place: Place::of(&self.root), ..self })
+    }
+
     /// The folder of a plan's work trees.
     pub(crate) fn trees(&self, plan: &str) -> PathBuf {
         self.place.trees.join(plan)
@@ -135,7 +144,7 @@ impl Store {
                 Ok(_) | Err(_) => {}
             }
         }
-        DirBuilder::new().recursive(true).mode(0o700).create(dir.join("runs")).map_err(failed)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(self.runs()).map_err(failed)?;
         let found = fs::symlink_metadata(&dir).map_err(failed)?;
         tempfile::Builder::new().prefix(".try").tempfile_in(&dir).map_err(failed)?;
         if found.mode() & 0o077 != 0 {
@@ -154,9 +163,9 @@ impl Store {
         self.place.dir.clone()
     }
 
-    /// The journal.
-    pub(crate) fn journal(&self) -> PathBuf {
-        self.dir().join("journal.db")
+    /// The runs, a folder each with the run's journal in it.
+    pub(crate) fn runs(&self) -> PathBuf {
+        self.dir().join("runs")
     }
 
     /// The plans.
@@ -174,9 +183,9 @@ impl Store {
         self.dir().join("restored")
     }
 
-    /// What a run keeps beside the journal.
+    /// What a run keeps.
     pub(crate) fn run_dir(&self, run: &str) -> PathBuf {
-        self.dir().join("runs").join(run)
+        self.runs().join(run)
     }
 
     /// What an agent wrote to its standard output.

@@ -44,7 +44,7 @@ impl Place {
     pub(super) fn store(&self) -> Store {
         let root = Repo::find(&self.dir).ok().map(|repo| repo.root().to_owned());
         let own = Store::at(&self.dir);
-        if own.journal().exists() { own } else { root.map_or(own, Store::at) }
+        if own.runs().exists() { own } else { root.map_or(own, Store::at) }
     }
 
     /// The configuration in force here, with these flags.
@@ -85,19 +85,19 @@ impl Place {
 
     /// Every run of this work tree; none before the first one.
     pub(super) fn runs(&self) -> Result<Vec<RunRow>, Failure> {
-        if self.store().journal().exists() { Ok(self.reader()?.runs()?) } else { Ok(Vec::new()) }
+        Ok(Journal::read(&self.store().runs()).runs()?)
     }
 
     /// The journal of this work tree, for reading.
     pub(super) fn reader(&self) -> Result<Reader, Failure> {
-        let path = self.store().journal();
-        if !path.exists() {
+        let reader = Journal::read(&self.store().runs());
+        if reader.runs()?.is_empty() {
             let here = self.store().workdir().display().to_string();
             return Err(Failure::usage(format!(
                 "there are no runs in {here} yet; start one with `segue run`"
             )));
         }
-        Ok(Journal::read(&path)?)
+        Ok(reader)
     }
 
     /// A run by id or the beginning of it, or the latest.
@@ -118,7 +118,9 @@ pub(super) fn owner(at: &Place, run: &str, view: &View) -> Option<Holder> {
     let store = view.spec.as_ref().map_or_else(|| at.store(), |spec| Store::at(&spec.workdir));
     // A work tree that was moved is known by where it is now.
     let dirs = [store.lock_dir(), at.store().lock_dir()];
-    dirs.iter().filter_map(|dir| Lock::holder(dir)).find(|holder| holder.run == run && holder.is_alive())
+    dirs.iter()
+        .filter_map(|dir| Lock::holder(dir))
+        .find(|holder| holder.is_alive() && (holder.run == run || !holder.is_known()))
 }
 
 /// The repository to work in, when git is to be used.

@@ -92,7 +92,7 @@ pub(super) fn start_as(
     let store = store.create()?;
     let run = order.run;
     let _lock = Lock::take(&store.lock_dir(), &run)?;
-    let mut journal = Journal::open(&store.journal())?;
+    let mut journal = Journal::open(&store.runs());
     end_dead_runs(&journal, &store)?;
     let mut place = open::workplace(store, &run, repo, settings)?;
     let rows = journal.view().runs()?;

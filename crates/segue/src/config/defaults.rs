@@ -53,6 +53,7 @@ pub(crate) fn values(preset: &Preset) -> Values {
         ("redact.emails", Value::Bool(false)),
         ("redact.payment", Value::Bool(false)),
         ("checkpoint.dir", Value::None),
+        ("parallel.dir", Value::None),
         ("checkpoint.retention.days", Value::Count(7)),
         ("checkpoint.retention.count", Value::None),
         ("checkpoint.retention.until_done", Value::Bool(false)),

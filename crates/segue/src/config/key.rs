@@ -269,6 +269,11 @@ pub(crate) const KEYS: &[Key] = &[
         Kind::Choice(&["helper", "gates"]),
         "who looks before a run is called done: a helper session of [roles.verifier] too, or the gates alone",
     ),
+    key(
+        "parallel.dir",
+        Kind::Text,
+        "where the work trees of phases side by side are made; else in your state folder",
+    ),
     key("prompts.*", Kind::Text, "the file of a prompt template: task, continuation, checkpoint and others"),
     lifted(env(key("limits.sessions", Kind::Count(1), "sessions that may be started"), "SEGUE_MAX_SESSIONS")),
     lifted(key("budget.day.cost_usd", Kind::Money, "dollars for all runs of a day together")),

@@ -165,6 +165,11 @@ pub(crate) fn forms(layers: &Layers) -> Forms {
     }
 }
 
+/// Where the work trees of phases side by side are made, as it was typed.
+pub(crate) fn trees_dir(layers: &Layers) -> Option<String> {
+    text(layers.get("parallel.dir"))
+}
+
 /// How long checkpoints are kept.
 pub(crate) fn retention(layers: &Layers) -> Retention {
     Retention {

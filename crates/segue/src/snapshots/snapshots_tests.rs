@@ -191,7 +191,7 @@ fn what_is_done_is_cleared_up_quietly_and_nothing_without_a_journal() {
     prune::prune_work_quietly(&store, &shelf, keep);
     assert_eq!(left().len(), 4);
     let store = store.create().unwrap();
-    let mut journal = segue_journal::Journal::open(&store.journal()).unwrap();
+    let mut journal = segue_journal::Journal::open(&store.runs());
     for one in [row("r1", "verified"), row("r2", "stopped")] {
         journal.create_run(&one).unwrap();
     }

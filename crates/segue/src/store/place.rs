@@ -20,6 +20,9 @@ const ROOT: &str = "segue-root";
 /// Where everything is when there is neither a usable repository nor a home.
 const NOWHERE: &str = "/nonexistent/segue";
 
+/// In the state: the folder that the configuration names for work trees of phases.
+const TREES: &str = "trees-in";
+
 /// The most that a file of git's is read for a path.
 const MOST: u64 = 16 * 1024;
 
@@ -62,6 +65,13 @@ impl GitDirs {
 impl Place {
     /// Where the state of a work tree is, or would be.
     pub(super) fn of(workdir: &Path) -> Self {
+        let place = Self::usual(workdir);
+        let Some(named) = first_line(&place.dir.join(TREES)).map(PathBuf::from) else { return place };
+        let key = place.trees.file_name().unwrap_or_default().to_owned();
+        Self { trees: named.join(key), ..place }
+    }
+
+    fn usual(workdir: &Path) -> Self {
         let git = GitDirs::of(workdir);
         let owned = in_user_folder(workdir, git.as_ref());
         let Some(git) = git else { return owned };
@@ -114,6 +124,15 @@ pub(super) fn root_of(workdir: &Path) -> Option<PathBuf> {
 pub(super) fn mark(tree: &Path, root: &Path) -> io::Result<()> {
     let git = GitDirs::of(tree).ok_or_else(|| io::Error::other("it is no work tree of git's"))?;
     fs::write(git.own.join(ROOT), format!("{}\n", root.display()))
+}
+
+/// Notes where work trees of phases are made; `None` where they usually are.
+pub(super) fn note_trees(state: &Path, dir: Option<&Path>) -> io::Result<()> {
+    match (fs::remove_file(state.join(TREES)), dir) {
+        (Err(error), _) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        (_, Some(dir)) => fs::write(state.join(TREES), format!("{}\n", dir.display())),
+        (_, None) => Ok(()),
+    }
 }
 
 fn in_user_folder(workdir: &Path, git: Option<&GitDirs>) -> Place {

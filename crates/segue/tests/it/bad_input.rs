@@ -117,12 +117,15 @@ fn a_full_disk_stops_the_run_with_a_word_and_leaves_the_work() {
 fn a_journal_of_a_newer_segue_is_refused_and_left_as_it_is() {
     let world = world();
     world.segue(&["run", "TASK.md"]).exits(0);
-    let path = world.state_dir().join("journal.db");
+    let path = world.state_dir().join("runs").join(world.run_id().unwrap()).join("journal.db");
+    std::fs::remove_file(path.with_file_name("row.json")).unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
     // `PRAGMA user_version`: four bytes of the header.
     bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
     std::fs::write(&path, &bytes).unwrap();
-    for args in [&["run", "TASK.md"][..], &["status"], &["log"], &["resume"]] {
+    let id = path.parent().unwrap().file_name().unwrap().to_str().unwrap();
+    assert!(world.segue(&["status", "--all"]).out.contains("unreadable"));
+    for args in [&["status"][..], &["log"], &["resume", id]] {
         let done = world.segue(args);
         done.exits(1);
         assert!(
@@ -132,18 +135,19 @@ fn a_journal_of_a_newer_segue_is_refused_and_left_as_it_is() {
         );
     }
     assert_eq!(std::fs::read(&path).unwrap(), bytes, "not a byte was changed");
+    world.segue(&["run", "TASK.md"]).exits(0);
 }
 
 #[test]
 fn a_journal_that_is_none_is_refused_and_left_as_it_is() {
     let world = world();
-    world.write(".git/segue/journal.db", &"this is not a database\n".repeat(200));
-    for args in [&["run", "TASK.md"][..], &["status"], &["resume"]] {
+    world.write(".git/segue/runs/r1/journal.db", &"this is not a database\n".repeat(200));
+    for args in [&["status"][..], &["log", "r1"], &["resume", "r1"]] {
         let done = world.segue(args);
         done.exits(1);
         assert!(done.err.contains("journal"), "{args:?}: {}", done.err);
     }
-    assert!(world.read_state("journal.db").starts_with("this is not a database"));
+    assert!(world.read_state("runs/r1/journal.db").starts_with("this is not a database"));
 }
 
 #[test]

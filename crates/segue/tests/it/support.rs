@@ -166,8 +166,8 @@ impl World {
     }
 }
 
-// The only entry of a folder; one that does not exist when there is none.
-fn only(dir: &Path) -> PathBuf {
+/// The only entry of a folder; one that does not exist when there is none.
+pub(crate) fn only(dir: &Path) -> PathBuf {
     let mut entries = std::fs::read_dir(dir).into_iter().flatten().map(|entry| entry.unwrap().path());
     let first = entries.next().unwrap_or_else(|| dir.join("none"));
     assert_eq!(entries.next(), None, "one place in {}", dir.display());
@@ -217,7 +217,7 @@ impl World {
 
     /// The journal of this work tree, once there is one.
     pub(crate) fn journal(&self) -> Option<segue_journal::Reader> {
-        segue_journal::Journal::read(&self.state_dir().join("journal.db")).ok()
+        Some(segue_journal::Journal::read(&self.state_dir().join("runs")))
     }
 
     /// The latest run.

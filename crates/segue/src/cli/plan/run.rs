@@ -17,7 +17,7 @@ use super::super::run::{new_id, warn};
 use super::resume::{take_over, try_again};
 use super::{Failure, Known, Place, beside, disk, out, results};
 use crate::clock;
-use crate::config::Settings;
+use crate::config::{Settings, trees_dir};
 use crate::plan::{
     Kept, Options, Runner, Setting, Shared, Standing, State, estimate_words, known_sizes, latest_of,
     select_phases,
@@ -92,7 +92,7 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
     let store = repo.as_ref().map_or_else(|| Store::at(&at.dir), |repo| Store::at(repo.root()));
     open::check_agents(&settings.agents, store.workdir())?;
     open::check_setup(&settings, None, store.workdir())?;
-    let store = store.create()?;
+    let store = beside::place_trees(store.create()?, trees_dir(&at.layers(&flags)?).as_deref())?;
     let plans = store.plans();
     std::fs::create_dir_all(&plans)?;
     let before = latest_of(&plans, &at.dir.join(&file));
