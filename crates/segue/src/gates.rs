@@ -19,7 +19,6 @@ use tokio::process::Command;
 use crate::checkpoint::Workplace;
 use crate::keep::{Found, Kept};
 use crate::process::{self, own};
-use crate::store::Store;
 
 /// How much of the end of a gate's output goes into the journal and back to the agent.
 const TAIL: u64 = 6_000;
@@ -71,7 +70,7 @@ pub(crate) async fn run(gate: &GateSpec, room: &GateRoom, when: GateWhen, round:
         passed: exit == Some(0),
         exit,
         ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
-        output: Some(Store::at(&room.workdir).shown(&output)),
+        output: Some(output.display().to_string()),
         tail: trouble.unwrap_or_else(|| tail(&output).unwrap_or_default()),
         timed_out,
     }

@@ -78,6 +78,8 @@ mod secrets;
 #[cfg(test)]
 mod stall;
 #[cfg(test)]
+mod state;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod trigger;

@@ -17,9 +17,9 @@ use super::super::run::{new_id, warn};
 use super::resume::{take_over, try_again};
 use super::{Failure, Known, Place, beside, disk, out, results};
 use crate::clock;
-use crate::config::Settings;
+use crate::config::{Settings, trees_dir};
 use crate::plan::{
-    Kept, Options, Runner, Setting, Shared, Standing, State, estimate_words, home, known_sizes, latest_of,
+    Kept, Options, Runner, Setting, Shared, Standing, State, estimate_words, known_sizes, latest_of,
     select_phases,
 };
 use crate::process::lock::Lock;
@@ -61,7 +61,7 @@ pub(in crate::cli) fn wanted(at: &Place, args: &Run) -> Result<Option<Plan>, Fai
 
 // A choice of format is kept with the plan.
 fn chosen_before(at: &Place, typed: &str) -> Option<Format> {
-    latest_of(&home(&at.store()), &at.dir.join(typed)).and_then(|(_, state)| state.options.format)
+    latest_of(&at.store().plans(), &at.dir.join(typed)).and_then(|(_, state)| state.options.format)
 }
 
 // A prompt is a task, whatever boxes there are in it; a list of boxes is a plan, with or without commands.
@@ -100,8 +100,8 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
     let store = repo.as_ref().map_or_else(|| Store::at(&at.dir), |repo| Store::at(repo.root()));
     open::check_agents(&settings.agents, store.workdir())?;
     open::check_setup(&settings, None, store.workdir())?;
-    store.create()?;
-    let plans = home(&store);
+    let store = beside::place_trees(store.create()?, trees_dir(&at.layers(&flags)?).as_deref())?;
+    let plans = store.plans();
     std::fs::create_dir_all(&plans)?;
     let before = latest_of(&plans, &at.dir.join(&file));
     let only = selected(args, &plan, before.as_ref().map(|(_, state)| state))?;
@@ -228,7 +228,7 @@ pub(super) fn setting(
         only: take.only,
         force: take.force,
         left_out: open::own_paths(settings),
-        keeps: (settings.checkpoint.forms.dir(store.root())?, settings.checkpoint.retention),
+        keeps: (settings.checkpoint.forms.dir(&store)?, settings.checkpoint.retention),
         shared: Shared::of(&settings.limits),
         may_merge: settings.git.enabled && settings.git.commit != CommitMode::Never,
         commits: settings.git.enabled && settings.git.commit == CommitMode::Branch,
