@@ -1,8 +1,8 @@
 //! A telling name and what it is given: `.env`, shells, YAML, JSON, TOML, XML, code, flags, query strings, plain words.
 
 use crate::{
-    names::{Telling, telling},
-    spelling::{after_spaces, escape, quote, run, starts_word},
+    names::{Telling, may_be_password, telling},
+    spelling::{after_spaces, escape, quote, random, run, starts_word},
     values::{Tie, read, secret, whole},
 };
 
@@ -80,6 +80,9 @@ pub(crate) fn find(text: &[u8], name: &Name) -> Option<(usize, usize, Telling)> 
         || given.len() < if tie == Tie::Beside && !value.quoted { 16 } else { 4 }
         || text[..name.start].ends_with(b"[redacted:")
     {
+        return None;
+    }
+    if !may_be_password(word) && !random(given) {
         return None;
     }
     let telling = tells(text, name);
@@ -206,16 +209,16 @@ pub(crate) fn identified(text: &[u8], at: usize) -> Option<(usize, usize)> {
     secret(given, Telling::Password, true, Tie::Literal).then_some((value.start, value.end))
 }
 
-/// The value in `"value": "…", "name": "DB_PASSWORD"`, where the name comes last.
-pub(crate) fn value_before(text: &[u8], name: &Name) -> Option<(usize, usize, Telling)> {
-    let low = name.start.saturating_sub(300);
-    let line = &text[low..name.start];
-    let label = &line[line.len().saturating_sub(16)..];
-    if !label.windows(4).any(|w| w.eq_ignore_ascii_case(b"name") || w.eq_ignore_ascii_case(b"key\"")) {
+/// The value in `"value": "…", "name": "DB_PASSWORD"`, where the name comes last and the label of the value is at `label`.
+pub(crate) fn value_before(text: &[u8], name: &Name, label: usize) -> Option<(usize, usize, Telling)> {
+    if label + 300 < name.start || label + 5 > name.start {
         return None;
     }
-    let at = line.windows(5).rposition(|w| w.eq_ignore_ascii_case(b"value"))?;
-    let after = low + at + 5;
+    let line = &text[name.start.saturating_sub(16)..name.start];
+    if !line.windows(4).any(|w| w.eq_ignore_ascii_case(b"name") || w.eq_ignore_ascii_case(b"key\"")) {
+        return None;
+    }
+    let after = label + 5;
     let after = quote(text, after).map_or(after, |(_, _, after)| after);
     let sign = after_spaces(text, after);
     text.get(sign).filter(|b| matches!(b, b':' | b'='))?;

@@ -25,6 +25,7 @@ pub(crate) struct Hit {
 enum Rule {
     Token(usize),
     Name,
+    Label,
     Url,
     Oracle,
     BlockStart,
@@ -189,7 +190,6 @@ pub(crate) struct Scanner {
     rules: Vec<Rule>,
     values: Vec<Vec<u8>>,
     payment: bool,
-    longest: usize,
     pub(crate) kinds: Vec<String>,
 }
 
@@ -220,6 +220,7 @@ impl Scanner {
             .iter()
             .enumerate()
             .for_each(|(i, command)| add(command.name.as_bytes(), Rule::Command(i)));
+        add(b"value", Rule::Label);
         add(b"://", Rule::Url);
         [b"jdbc:oracle:".as_slice(), b"sqlplus ", b"rman target "]
             .iter()
@@ -264,14 +265,13 @@ impl Scanner {
         values.sort();
         values.dedup();
         values.iter().enumerate().for_each(|(i, value)| add(&value[..value.len().min(16)], Rule::Known(i)));
-        let longest = literals.iter().map(Vec::len).max().unwrap_or_default();
         let search = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::Standard)
             .kind(Some(AhoCorasickKind::DFA))
             .build(&literals)
             .map_err(|error| RedactError::Build { reason: error.to_string() })?;
-        Ok(Self { search, rules, values, payment: options.payment, longest, kinds })
+        Ok(Self { search, rules, values, payment: options.payment, kinds })
     }
 
     pub(crate) fn kind(&self, name: &str) -> u16 {
@@ -282,15 +282,6 @@ impl Scanner {
             .unwrap_or_default()
     }
 
-    /// Where the last thing that a rule looks at starts, of those that are not wholly in the first `known` bytes.
-    pub(crate) fn noticed(&self, text: &[u8], known: usize) -> Option<usize> {
-        let from = known.saturating_sub(self.longest);
-        let last = self.search.find_overlapping_iter(&text[from..]).last().map(|found| from + found.start());
-        let mut dotted = None;
-        tokens::discord(text, |start, _| dotted = Some(start));
-        if self.payment { Some(text.len()) } else { last.max(dotted) }
-    }
-
     /// Every find in a text, in no order and with overlaps.
     pub(crate) fn scan(&self, text: &[u8]) -> Vec<Hit> {
         let mut hits = Vec::new();
@@ -298,7 +289,8 @@ impl Scanner {
         let mut blocked = 0;
         let mut markers = Vec::new();
         let mut laid_out = 0;
-        let mut barren = 0;
+        let mut barren = near::Barren::default();
+        let mut labels = [0, 0];
         for found in self.search.find_overlapping_iter(text) {
             let (start, end) = (found.start(), found.end());
             if start < blocked {
@@ -320,11 +312,14 @@ impl Scanner {
                 if end > named {
                     let name = assignment::name_around(text, start);
                     named = name.end;
-                    match given(text, &name) {
+                    let label = labels[usize::from(labels[1] + 5 <= name.start)];
+                    match given(text, &name, label) {
                         Some(hit) => hits.push(hit),
                         None => nearby(text, &name, &mut hits, &mut barren),
                     }
                 }
+            } else if let Rule::Label = rule {
+                labels = [labels[1], start];
             } else if let Rule::BlockEnd = rule {
                 let part = key_block::to_end(text, start, blocked.min(start));
                 if part.is_some() {
@@ -391,9 +386,13 @@ impl Scanner {
                 let value = &self.values[*i];
                 (text[at..].starts_with(value).then_some((at, at + value.len())), "env-value")
             }
-            Rule::Name | Rule::BlockStart | Rule::BlockEnd | Rule::Marker | Rule::Line | Rule::Layout(_) => {
-                (None, "")
-            }
+            Rule::Name
+            | Rule::Label
+            | Rule::BlockStart
+            | Rule::BlockEnd
+            | Rule::Marker
+            | Rule::Line
+            | Rule::Layout(_) => (None, ""),
         };
         found.map(|(start, end)| Hit { start, end, kind: self.kind(kind) })
     }
@@ -405,13 +404,16 @@ fn marker(text: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
     (size > 0 && text.get(end + size) == Some(&b']')).then_some((start, end + size + 1))
 }
 
-fn given(text: &[u8], name: &assignment::Name) -> Option<Hit> {
-    let found = assignment::find(text, name).or_else(|| assignment::value_before(text, name));
+fn given(text: &[u8], name: &assignment::Name, label: usize) -> Option<Hit> {
+    let found = assignment::find(text, name).or_else(|| assignment::value_before(text, name, label));
     let (start, end, telling) = found?;
     Some(Hit { start, end, kind: u16::from(telling == Telling::Password) })
 }
 
-fn nearby(text: &[u8], name: &assignment::Name, hits: &mut Vec<Hit>, barren: &mut usize) {
+fn nearby(text: &[u8], name: &assignment::Name, hits: &mut Vec<Hit>, barren: &mut near::Barren) {
+    if !barren.near(text, name) {
+        return;
+    }
     let telling = assignment::tells(text, name);
     let kind = u16::from(telling == Telling::Password);
     hits.extend(near::around(text, name, telling, barren).into_iter().map(|(start, end)| Hit {
