@@ -15,19 +15,31 @@ pub(crate) struct Name {
     pub(crate) end: usize,
 }
 
+/// Which bytes are parts of names.
+const NAME: [bool; 256] = {
+    let mut parts = [false; 256];
+    let mut b = 0;
+    while b < 256 {
+        parts[b] = (b as u8).is_ascii_alphanumeric() || matches!(b as u8, b'_' | b'-' | b'.');
+        b += 1;
+    }
+    parts
+};
+
 /// The whole name around the part of it at `at`.
 pub(crate) fn name_around(text: &[u8], at: usize) -> Name {
-    let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
+    let part = |b: u8| NAME[usize::from(b)];
     let low = at.saturating_sub(LONGEST_NAME);
     let mut start = at;
     while start > low && part(text[start - 1]) {
         start -= 1;
     }
-    if let Some(later) = (start..at)
-        .rev()
-        .find(|i| *i > start && starts_word(text, *i) && text[*i - 1].is_ascii_alphanumeric())
-    {
-        start = later;
+    // Inside a run of letters and digits a word starts only after an escape or a colour code.
+    let marks = |b: &u8| matches!(b, b'\\' | b'%' | b'[' | b';');
+    if start < at && text[start.saturating_sub(12)..start].iter().any(marks) {
+        let later = (start + 1..at.min(start + 12)).rev();
+        let mut later = later.filter(|i| text[*i - 1].is_ascii_alphanumeric() && starts_word(text, *i));
+        start = later.next().unwrap_or(start);
     }
     if start >= 1 && text[start - 1] == b'\\' && b"ntr".contains(&text[start]) && start < at {
         start += 1;
@@ -104,11 +116,17 @@ fn tied(text: &[u8], name: &Name, capitals: bool) -> Option<(usize, Tie)> {
         return Some((at + run(text, at, |b| matches!(b, b'=' | b'!')), Tie::Literal));
     }
     let signs = ["||=", "??=", "//=", "=>", ":=", "?=", "->", "<-", "→", "⇒", "←"];
-    if let Some(sign) = signs.iter().find(|sign| rest.starts_with(sign.as_bytes())) {
+    let second = |b: &u8| matches!(b, b'|' | b'?' | b'/' | b'>' | b'=' | b'-' | 0x86 | 0x87);
+    if rest.get(1).is_some_and(second)
+        && let Some(sign) = signs.iter().find(|sign| rest.starts_with(sign.as_bytes()))
+    {
         return Some((at + sign.len(), Tie::Given));
     }
     if rest.starts_with(b"::") {
         return None;
+    }
+    if closed.is_none() && [b"%3D".as_slice(), b"%3d"].iter().any(|sign| rest.starts_with(sign)) {
+        return Some((at + 3, Tie::Given));
     }
     match rest.first() {
         Some(b'=') => {
@@ -184,6 +202,9 @@ fn spoken(text: &[u8], name: &Name, at: usize, tight: usize) -> Option<(usize, T
 /// The position after `Bearer `, `Basic ` and the like.
 fn after_scheme(text: &[u8], at: usize) -> usize {
     let from = after_spaces(text, at);
+    if !text.get(from).is_some_and(|b| matches!(b | 32, b'a' | b'b' | b't')) {
+        return at;
+    }
     let schemes = [b"bearer ".as_slice(), b"basic ", b"token ", b"apikey ", b"bot "];
     let fits = |scheme: &&[u8]| {
         text.len() >= from + scheme.len() && text[from..from + scheme.len()].eq_ignore_ascii_case(scheme)
@@ -194,7 +215,7 @@ fn after_scheme(text: &[u8], at: usize) -> usize {
 /// The position after a type and its `=`, as in `let token: &str = "…"`.
 fn after_type(text: &[u8], at: usize) -> usize {
     let from = after_spaces(text, at);
-    let size = run(text, from, |b| {
+    let size = run(&text[..text.len().min(from + 42)], from, |b| {
         b.is_ascii_alphanumeric() || matches!(b, b'&' | b'\'' | b'<' | b'>' | b'_' | b' ' | b':' | b'|')
     });
     let looks =

@@ -11,7 +11,6 @@ pub(crate) struct Text {
 }
 
 /// The strings of a line that may be parts of a longer text, and a hash of what tells one such text from another.
-#[derive(Default)]
 pub(crate) struct Strings {
     pub(crate) texts: Vec<Text>,
     pub(crate) which: u64,
@@ -47,8 +46,8 @@ pub(crate) fn strings(line: &[u8]) -> Option<Strings> {
     if line[first] != b'{' {
         return None;
     }
-    let mut out = Strings::default();
-    let mut open: Vec<(u8, u64)> = Vec::new();
+    let mut out = Strings { texts: Vec::with_capacity(8), which: 0 };
+    let mut open: Vec<(u8, u64)> = Vec::with_capacity(8);
     let mut key = (0, 0);
     let mut expects_key = false;
     let mut at = first;

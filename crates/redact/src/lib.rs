@@ -5,6 +5,7 @@
 
 mod assignment;
 mod command;
+mod encoded;
 mod files;
 mod header;
 mod json;

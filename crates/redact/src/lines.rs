@@ -2,10 +2,7 @@
 //! carry text in small parts: lines are held back until what follows shows that no secret goes over their end. They are
 //! searched many at a time, so that what is still needed of earlier ones is not searched again for each.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    fmt,
-};
+use std::{collections::VecDeque, fmt};
 
 use crate::{
     json,
@@ -15,10 +12,10 @@ use crate::{
 };
 
 /// Lines are searched when there are this many, or this many bytes.
-const BATCH_LINES: usize = 512;
-const BATCH_BYTES: usize = 64 << 10;
+const BATCH_LINES: usize = 2048;
+const BATCH_BYTES: usize = 256 << 10;
 /// No more lines than this are held back.
-const MOST_LINES: usize = 1024;
+const MOST_LINES: usize = 4096;
 /// No more bytes than this are held back, one line apart.
 const MOST_BYTES: u64 = 1 << 20;
 /// A longer line is cleaned in pieces of this size.
@@ -54,7 +51,9 @@ pub struct Lines {
     /// Lines and bytes that were not searched yet.
     fresh: (usize, usize),
     next: u64,
-    streams: BTreeMap<u64, Stream>,
+    /// The texts that come in parts, few enough to be looked through, and the key of each.
+    streams: Vec<Stream>,
+    keys: Vec<u64>,
     count: u64,
 }
 
@@ -73,7 +72,8 @@ impl Lines {
             edits: Vec::new(),
             fresh: (0, 0),
             next: 0,
-            streams: BTreeMap::new(),
+            streams: Vec::new(),
+            keys: Vec::new(),
             count: 0,
         }
     }
@@ -103,6 +103,7 @@ impl Lines {
         self.search();
         self.release(usize::MAX, out);
         self.streams.clear();
+        self.keys.clear();
     }
 
     /// Writes the lines that are only held back because a text that came long ago may go on, or because there are too few
@@ -160,7 +161,9 @@ impl Lines {
                     }
                 }
             }
-            None => self.track(PLAIN, number, &Raw::Plain(line), base, false),
+            None => {
+                self.track(PLAIN, number, &Raw::Plain(line), base, false);
+            }
         }
         self.ends.push_back(self.start + text.len() as u64);
         self.fresh = (self.fresh.0 + 1, self.fresh.1 + line.len());
@@ -177,43 +180,61 @@ impl Lines {
     /// there is one for the path and one for each text.
     fn part(&mut self, path: u64, which: u64, line: u64, raw: &Raw<'_>, base: u64, fresh: bool) {
         let own = |which: u64| path ^ json::hash(which, b"which");
-        let mut copy = None;
-        let (new, apart) = match self.streams.get_mut(&path) {
-            None => (true, false),
-            Some(stream) if stream.only == Some(which) => (false, false),
-            Some(stream) => {
-                copy = stream.only.take().map(|old| (own(old), stream.clone()));
-                (false, true)
-            }
-        };
-        self.streams.extend(copy);
-        self.track(path, line, raw, base, fresh);
-        if apart {
-            self.track(own(which), line, raw, base, fresh);
+        let known = self.keys.iter().position(|key| *key == path);
+        let together = known.map(|index| self.streams[index].only);
+        if let (Some(index), Some(Some(only))) = (known, together)
+            && only != which
+        {
+            self.streams[index].only = None;
+            let mut copy = self.streams[index].clone();
+            copy.own = true;
+            let place = self.place(own(only));
+            self.streams[place] = copy;
         }
-        if let Some(stream) = self.streams.get_mut(&path).filter(|_| new) {
-            stream.only = Some(which);
+        let index = self.track(path, line, raw, base, fresh);
+        match together {
+            None => self.streams[index].only = Some(which),
+            Some(only) if only == Some(which) => {}
+            Some(_) => {
+                let index = self.track(own(which), line, raw, base, fresh);
+                self.streams[index].own = true;
+            }
         }
     }
 
-    fn track(&mut self, key: u64, line: u64, raw: &Raw<'_>, base: u64, fresh: bool) {
-        if self.streams.len() >= MOST_STREAMS && !self.streams.contains_key(&key) {
-            let oldest = self.streams.iter().min_by_key(|(_, stream)| stream.last).map(|(key, _)| *key);
-            if let Some(mut oldest) = oldest.and_then(|key| self.streams.remove(&key)) {
-                oldest.search(&self.redactor, self.start, &mut self.edits);
-            }
-        }
-        let stream = self.streams.entry(key).or_default();
+    fn track(&mut self, key: u64, line: u64, raw: &Raw<'_>, base: u64, fresh: bool) -> usize {
+        let index = self.place(key);
+        let stream = &mut self.streams[index];
         if fresh {
             stream.search(&self.redactor, self.start, &mut self.edits);
             stream.restart();
         }
         stream.add(line, raw, base);
+        index
+    }
+
+    /// The stream of a key; a new one takes the place of the one that was quiet for longest, if there are too many.
+    fn place(&mut self, key: u64) -> usize {
+        if let Some(index) = self.keys.iter().position(|known| *known == key) {
+            return index;
+        }
+        if self.keys.len() < MOST_STREAMS {
+            self.keys.push(key);
+            self.streams.push(Stream::default());
+            return self.keys.len() - 1;
+        }
+        let index = (0..MOST_STREAMS).min_by_key(|index| self.streams[*index].last).unwrap_or_default();
+        let stream = &mut self.streams[index];
+        stream.search(&self.redactor, self.start, &mut self.edits);
+        stream.restart();
+        (stream.only, stream.own) = (None, false);
+        self.keys[index] = key;
+        index
     }
 
     /// Finds the secrets in all that came since this was last done.
     fn search(&mut self) {
-        for stream in self.streams.values_mut() {
+        for stream in &mut self.streams {
             stream.search(&self.redactor, self.start, &mut self.edits);
         }
         self.fresh = (0, 0);
@@ -221,7 +242,7 @@ impl Lines {
 
     /// How many held lines may go, texts of which nothing came since a line not counting.
     fn ready(&self, since: u64) -> usize {
-        let live = self.streams.values().filter(|stream| stream.last >= since);
+        let live = self.streams.iter().filter(|stream| stream.last >= since);
         let pin = live.filter_map(Stream::pinned).min().unwrap_or(u64::MAX);
         self.ends.partition_point(|end| *end <= pin)
     }

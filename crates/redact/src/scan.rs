@@ -1,10 +1,14 @@
 //! One pass over a text: literals that rules start from are searched for together, and each rule looks only around its
 //! own. This file knows which rule belongs to which literal, and how overlapping finds become one.
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::{
+    Input, MatchKind,
+    automaton::{Automaton, OverlappingState},
+    dfa::DFA,
+};
 
 use crate::{
-    assignment, command, header, key_block, known, layout,
+    assignment, command, encoded, header, key_block, known, layout,
     names::Telling,
     near,
     options::{Options, RedactError},
@@ -26,6 +30,9 @@ enum Rule {
     Token(usize),
     Name,
     Label,
+    /// The shift that a telling word has in base64.
+    Encoded(usize),
+    Pgpass,
     Url,
     Oracle,
     BlockStart,
@@ -184,9 +191,41 @@ const KINDS: &[&str] = &[
     "sas-signature",
 ];
 
+/// What a search has seen so far.
+struct Seen {
+    hits: Vec<Hit>,
+    markers: Vec<(usize, usize)>,
+    /// Where the last name ends, the last key block, and what was last found by its layout.
+    named: usize,
+    blocked: usize,
+    laid_out: usize,
+    depth: u8,
+    /// Where the last text in base64 ends that was decoded.
+    decoded: usize,
+    /// The last two places of the word `value`.
+    labels: [usize; 2],
+    barren: near::Barren,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self {
+            hits: Vec::new(),
+            markers: Vec::new(),
+            named: 0,
+            blocked: 0,
+            laid_out: 0,
+            depth: 0,
+            decoded: 0,
+            labels: [usize::MAX / 2; 2],
+            barren: near::Barren::default(),
+        }
+    }
+}
+
 /// Everything that is searched for.
 pub(crate) struct Scanner {
-    search: AhoCorasick,
+    search: DFA,
     rules: Vec<Rule>,
     values: Vec<Vec<u8>>,
     payment: bool,
@@ -221,6 +260,10 @@ impl Scanner {
             .enumerate()
             .for_each(|(i, command)| add(command.name.as_bytes(), Rule::Command(i)));
         add(b"value", Rule::Label);
+        for (shift, word) in (0..3).flat_map(|shift| encoded::WORDS.map(|word| (shift, word))) {
+            add(&known::base64(word.as_bytes(), shift, b'+', b'/'), Rule::Encoded(shift));
+        }
+        add(b":5432:", Rule::Pgpass);
         add(b"://", Rule::Url);
         [b"jdbc:oracle:".as_slice(), b"sqlplus ", b"rman target "]
             .iter()
@@ -265,10 +308,9 @@ impl Scanner {
         values.sort();
         values.dedup();
         values.iter().enumerate().for_each(|(i, value)| add(&value[..value.len().min(16)], Rule::Known(i)));
-        let search = AhoCorasick::builder()
+        let search = DFA::builder()
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
             .build(&literals)
             .map_err(|error| RedactError::Build { reason: error.to_string() })?;
         Ok(Self { search, rules, values, payment: options.payment, kinds })
@@ -284,72 +326,26 @@ impl Scanner {
 
     /// Every find in a text, in no order and with overlaps.
     pub(crate) fn scan(&self, text: &[u8]) -> Vec<Hit> {
-        let mut hits = Vec::new();
-        let mut named = 0;
-        let mut blocked = 0;
-        let mut markers = Vec::new();
-        let mut laid_out = 0;
-        let mut barren = near::Barren::default();
-        let mut labels = [0, 0];
-        for found in self.search.find_overlapping_iter(text) {
-            let (start, end) = (found.start(), found.end());
-            if start < blocked {
-                continue;
-            }
-            let rule = &self.rules[found.pattern().as_usize()];
-            if let Rule::BlockStart = rule {
-                let parts = key_block::from_start(text, start).unwrap_or_default();
-                blocked = parts.last().map_or(blocked, |(_, end)| *end);
-                if !parts.is_empty() && !text[start..blocked].windows(5).any(|w| w == b"-END ") {
-                    self.lay_out(layout::key_after(text, blocked), &mut hits);
-                }
-                hits.extend(parts.into_iter().map(|(start, end)| Hit {
-                    start,
-                    end,
-                    kind: self.kind("private-key"),
-                }));
-            } else if let Rule::Name = rule {
-                if end > named {
-                    let name = assignment::name_around(text, start);
-                    named = name.end;
-                    let label = labels[usize::from(labels[1] + 5 <= name.start)];
-                    match given(text, &name, label) {
-                        Some(hit) => hits.push(hit),
-                        None => nearby(text, &name, &mut hits, &mut barren),
-                    }
-                }
-            } else if let Rule::Label = rule {
-                labels = [labels[1], start];
-            } else if let Rule::BlockEnd = rule {
-                let part = key_block::to_end(text, start, blocked.min(start));
-                if part.is_some() {
-                    self.lay_out(layout::key_before(text, start, blocked.min(start)), &mut hits);
-                }
-                blocked = part.map_or(blocked, |(_, end)| end);
-                hits.extend(part.map(|(start, end)| Hit { start, end, kind: self.kind("private-key") }));
-            } else if let Rule::Layout(find) = rule {
-                if start >= laid_out {
-                    let parts = find(text, start, end);
-                    laid_out = parts.last().map_or(start + 64, |(_, end)| (*end).max(start + 64));
-                    self.lay_out(parts, &mut hits);
-                }
-            } else if let Rule::Line = rule {
-                let parts = near::command(text, start, end, &mut barren);
-                hits.extend(parts.into_iter().map(|(start, end)| Hit {
-                    start,
-                    end,
-                    kind: self.kind("password"),
-                }));
-            } else if let Rule::Marker = rule {
-                markers.extend(marker(text, start, end));
-            } else {
-                let inside = |hit: &Hit| start < hit.end && hit.start < start;
-                if matches!(rule, Rule::Token(_)) && hits.last().is_some_and(inside) {
-                    continue;
-                }
-                hits.extend(self.look(rule, text, start, end));
+        self.scan_at(text, 0)
+    }
+
+    /// `depth` is 1 for what was decoded, in which nothing is decoded again.
+    fn scan_at(&self, text: &[u8], depth: u8) -> Vec<Hit> {
+        let mut seen = Seen { depth, ..Seen::default() };
+        let (input, mut state) = (Input::new(text), OverlappingState::start());
+        while self.search.try_find_overlapping(&input, &mut state).is_ok() {
+            let Some(found) = state.get_match() else { break };
+            if found.start() >= seen.blocked {
+                self.visit(
+                    &self.rules[found.pattern().as_usize()],
+                    text,
+                    found.start(),
+                    found.end(),
+                    &mut seen,
+                );
             }
         }
+        let Seen { mut hits, markers, .. } = seen;
         tokens::discord(text, |start, end| hits.push(Hit { start, end, kind: self.kind("discord-token") }));
         if self.payment {
             personal::payment(text, |start, end, kind| hits.push(Hit { start, end, kind: self.kind(kind) }));
@@ -361,6 +357,62 @@ impl Scanner {
         hits
     }
 
+    fn visit(&self, rule: &Rule, text: &[u8], start: usize, end: usize, seen: &mut Seen) {
+        match rule {
+            Rule::Name if end <= seen.named => {}
+            Rule::Name => {
+                let name = assignment::name_around(text, start);
+                seen.named = name.end;
+                let label = seen.labels[usize::from(seen.labels[1] + 5 <= name.start)];
+                match given(text, &name, label) {
+                    Some(hit) => seen.hits.push(hit),
+                    None => nearby(text, &name, seen),
+                }
+            }
+            Rule::Label => seen.labels = [seen.labels[1], start],
+            Rule::Encoded(shift) if start >= seen.decoded && seen.depth == 0 => {
+                let (found, decoded) = encoded::around(text, start, *shift, seen.decoded);
+                seen.decoded = decoded;
+                let secret = |found: &encoded::Encoded| !self.scan_at(&found.text, 1).is_empty();
+                let parts = found.filter(secret).map(|found| found.parts).unwrap_or_default();
+                seen.hits.extend(parts.into_iter().map(|(start, end)| Hit { start, end, kind: 0 }));
+            }
+            Rule::Encoded(_) => {}
+            Rule::BlockStart => {
+                let parts = key_block::from_start(text, start).unwrap_or_default();
+                seen.blocked = parts.last().map_or(seen.blocked, |(_, end)| *end);
+                if !parts.is_empty() && !text[start..seen.blocked].windows(5).any(|w| w == b"-END ") {
+                    self.lay_out(layout::key_after(text, seen.blocked), &mut seen.hits);
+                }
+                self.lay_out(parts, &mut seen.hits);
+            }
+            Rule::BlockEnd => {
+                let floor = seen.blocked.min(start);
+                let part = key_block::to_end(text, start, floor);
+                if part.is_some() {
+                    self.lay_out(layout::key_before(text, start, floor), &mut seen.hits);
+                }
+                seen.blocked = part.map_or(seen.blocked, |(_, end)| end);
+                self.lay_out(part.into_iter().collect(), &mut seen.hits);
+            }
+            Rule::Layout(find) if start >= seen.laid_out => {
+                let parts = find(text, start, end);
+                seen.laid_out = parts.last().map_or(start + 64, |(_, end)| (*end).max(start + 64));
+                self.lay_out(parts, &mut seen.hits);
+            }
+            Rule::Layout(_) => {}
+            Rule::Line => {
+                let kind = self.kind("password");
+                let parts = near::command(text, start, end, &mut seen.barren);
+                seen.hits.extend(parts.into_iter().map(|(start, end)| Hit { start, end, kind }));
+            }
+            Rule::Marker => seen.markers.extend(marker(text, start, end)),
+            Rule::Token(_) if seen.hits.last().is_some_and(|hit| start < hit.end && hit.start < start) => {}
+            #[expect(clippy::wildcard_enum_match_arm, reason = "those that look for one value")]
+            rule => seen.hits.extend(self.look(rule, text, start, end)),
+        }
+    }
+
     fn lay_out(&self, parts: Vec<(usize, usize)>, hits: &mut Vec<Hit>) {
         let kind = self.kind("private-key");
         hits.extend(parts.into_iter().map(|(start, end)| Hit { start, end, kind }));
@@ -370,6 +422,7 @@ impl Scanner {
         let (found, kind) = match rule {
             Rule::Token(i) => (tokens::find(&tokens::TOKENS[*i], text, at), tokens::TOKENS[*i].kind),
             Rule::Url => (url::find(text, at), "url-password"),
+            Rule::Pgpass => (url::pgpass(text, at), "password"),
             Rule::Oracle => (url::oracle(text, end), "url-password"),
             Rule::Authorization => (header::authorization(text, end), "authorization"),
             Rule::Bearer => (header::bearer(text, end), "authorization"),
@@ -388,6 +441,7 @@ impl Scanner {
             }
             Rule::Name
             | Rule::Label
+            | Rule::Encoded(_)
             | Rule::BlockStart
             | Rule::BlockEnd
             | Rule::Marker
@@ -410,17 +464,14 @@ fn given(text: &[u8], name: &assignment::Name, label: usize) -> Option<Hit> {
     Some(Hit { start, end, kind: u16::from(telling == Telling::Password) })
 }
 
-fn nearby(text: &[u8], name: &assignment::Name, hits: &mut Vec<Hit>, barren: &mut near::Barren) {
-    if !barren.near(text, name) {
+fn nearby(text: &[u8], name: &assignment::Name, seen: &mut Seen) {
+    if !seen.barren.near(text, name) {
         return;
     }
     let telling = assignment::tells(text, name);
     let kind = u16::from(telling == Telling::Password);
-    hits.extend(near::around(text, name, telling, barren).into_iter().map(|(start, end)| Hit {
-        start,
-        end,
-        kind,
-    }));
+    let parts = near::around(text, name, telling, &mut seen.barren);
+    seen.hits.extend(parts.into_iter().map(|(start, end)| Hit { start, end, kind }));
 }
 
 /// Finds in order, none touching a character by half, overlapping ones as one with the more telling kind.

@@ -61,6 +61,8 @@ pub(crate) struct Stream {
     pub(crate) last: u64,
     /// What all parts have in common that tells them from other texts at the same path.
     pub(crate) only: Option<u64>,
+    /// Whether all parts are in the stream of their path as well.
+    pub(crate) own: bool,
 }
 
 impl Stream {
@@ -88,7 +90,9 @@ impl Stream {
         if !std::mem::take(&mut self.fresh) {
             return;
         }
-        let hits = redactor.hits(&self.text);
+        // A single part was searched as part of its line and of its path.
+        let alone = self.own && self.parts.len() == 1;
+        let hits = if alone { Vec::new() } else { redactor.hits(&self.text) };
         let known = self.shown.len();
         for hit in &hits {
             let old = self.shown[..known].partition_point(|(_, end)| *end <= hit.start);
@@ -120,7 +124,7 @@ impl Stream {
         self.text.clear();
         self.parts.clear();
         self.shown.clear();
-        self.pin = None;
+        (self.pin, self.fresh) = (None, false);
     }
 
     /// The first place that must not be written yet.

@@ -35,6 +35,17 @@ const fn exact(kind: &'static str, prefix: &'static str, set: Set, least: usize)
 
 use Set::{Address, Alnum, Base64, Dash, Dots, Hex, Percent, Upper, Word};
 
+/// How key blocks begin in base64.
+const BLOCKS: [&str; 7] = [
+    "LS0tLS1CRUdJTiBSU0Eg",
+    "LS0tLS1CRUdJTiBQUklW",
+    "LS0tLS1CRUdJTiBFQyBQ",
+    "LS0tLS1CRUdJTiBPUEVO",
+    "LS0tLS1CRUdJTiBFTkNS",
+    "LS0tLS1CRUdJTiBEU0Eg",
+    "LS0tLS1CRUdJTiBQR1Ag",
+];
+
 /// Every format with a prefix of its own.
 pub(crate) const TOKENS: &[Token] = &[
     exact("aws-key", "AKIA", Upper, 16),
@@ -133,8 +144,8 @@ pub(crate) const TOKENS: &[Token] = &[
     t("figma-token", "figd_", Dash, 24),
     t("alibaba-key", "LTAI", Alnum, 16),
     t("tencent-key", "AKID", Alnum, 32),
-    t("atlassian-token", "ATATT3", Dash, 40),
-    t("atlassian-token", "ATCTT3", Dash, 40),
+    t("atlassian-token", "ATATT3", Dots, 40),
+    t("atlassian-token", "ATCTT3", Dots, 40),
     t("atlassian-token", "ATBB", Alnum, 28),
     t("doppler-token", "dp.pt.", Alnum, 30),
     t("doppler-token", "dp.st.", Dots, 30),
@@ -183,13 +194,13 @@ pub(crate) const TOKENS: &[Token] = &[
     t("webhook-site", "webhook.site/", Dash, 30),
     t("pipedream-webhook", ".m.pipedream.net/", Dash, 16),
     t("google-webhook", "chat.googleapis.com/v1/spaces/", Address, 60),
-    t("private-key", "LS0tLS1CRUdJTiBSU0Eg", Base64, 40),
-    t("private-key", "LS0tLS1CRUdJTiBQUklW", Base64, 40),
-    t("private-key", "LS0tLS1CRUdJTiBFQyBQ", Base64, 40),
-    t("private-key", "LS0tLS1CRUdJTiBPUEVO", Base64, 40),
-    t("private-key", "LS0tLS1CRUdJTiBFTkNS", Base64, 40),
-    t("private-key", "LS0tLS1CRUdJTiBEU0Eg", Base64, 40),
-    t("private-key", "LS0tLS1CRUdJTiBQR1Ag", Base64, 40),
+    t("private-key", BLOCKS[0], Base64, 40),
+    t("private-key", BLOCKS[1], Base64, 40),
+    t("private-key", BLOCKS[2], Base64, 40),
+    t("private-key", BLOCKS[3], Base64, 40),
+    t("private-key", BLOCKS[4], Base64, 40),
+    t("private-key", BLOCKS[5], Base64, 40),
+    t("private-key", BLOCKS[6], Base64, 40),
     t("private-key", "b3BlbnNzaC1rZXktdjE", Base64, 60),
     t("github-token", "ghi_", Alnum, 30),
     t("gitlab-token", "glft-", Dash, 16),
@@ -319,7 +330,11 @@ pub(crate) fn find(token: &Token, text: &[u8], at: usize) -> Option<(usize, usiz
     let first = &text[body..text.len().min(body + 64)];
     let first = &first[..run(first, 0, |b| token.set.has(b))];
     // Most candidates end here: a long run is only read to its end if its start is random.
-    if !(loose || starts_word(text, at)) || !mixed(first) || (distinct(first) as usize) < token.least.min(8) {
+    if first.len() < token.least.min(64)
+        || !(loose || starts_word(text, at))
+        || !mixed(first)
+        || (distinct(first) as usize) < token.least.min(8)
+    {
         return None;
     }
     let size = run(text, body, |b| token.set.has(b));
@@ -333,6 +348,10 @@ pub(crate) fn find(token: &Token, text: &[u8], at: usize) -> Option<(usize, usiz
     }
     match token.prefix {
         ":AA" => start = telegram(text, at)?,
+        ".atlasv1." => {
+            let id = text[at.saturating_sub(14)..at].iter().rev().take_while(|b| b.is_ascii_alphanumeric());
+            start -= id.count();
+        }
         "eyJ" if !jwt(rest) => return None,
         "SG." | "pat" if !rest.contains(&b'.') => return None,
         "/api/webhooks/" | "/webhooks/"
