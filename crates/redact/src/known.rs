@@ -39,9 +39,10 @@ fn of_variable(name: &str, value: &str) -> Option<String> {
         Telling::Password => true,
     };
     let formatted = || {
-        tokens::TOKENS
-            .iter()
-            .any(|token| tokens::find(token, bytes, 0).is_some_and(|(_, end)| end == bytes.len()))
+        tokens::TOKENS.iter().any(|token| {
+            tokens::find(token, bytes, 0, &mut tokens::Runs::default())
+                .is_some_and(|(_, end)| end == bytes.len())
+        })
     };
     if contains(bytes, b"://") {
         return in_address();

@@ -114,6 +114,14 @@ impl Lines {
         self.release(ready, out);
     }
 
+    /// Searches what was not searched yet because there is too little of it, and writes the lines that no secret can reach
+    /// into: for a caller that was given all there is.
+    pub fn catch_up(&mut self, out: &mut Vec<u8>) {
+        self.search();
+        let ready = self.ready(self.next.saturating_sub(QUIET));
+        self.release(ready, out);
+    }
+
     /// Whether anything was pushed that is not written yet.
     #[must_use]
     pub fn pending(&self) -> bool {
@@ -170,9 +178,7 @@ impl Lines {
         self.line = text.len();
         self.text = text;
         if self.fresh.0 >= BATCH_LINES || self.fresh.1 >= BATCH_BYTES {
-            self.search();
-            let ready = self.ready(self.next.saturating_sub(QUIET));
-            self.release(ready, out);
+            self.catch_up(out);
         }
     }
 

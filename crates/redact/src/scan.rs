@@ -51,7 +51,7 @@ enum Rule {
     Code,
     Phrase,
     Line,
-    Layout(fn(&[u8], usize, usize) -> layout::Parts),
+    Layout(fn(&[u8], usize, usize, usize) -> (layout::Parts, layout::Seen)),
 }
 
 const NAME_PARTS: &[&str] = &[
@@ -199,6 +199,10 @@ struct Seen {
     named: usize,
     blocked: usize,
     laid_out: usize,
+    layout_floor: usize,
+    /// Where the last value ends that a name was given, and the last runs of tokens.
+    given: usize,
+    runs: tokens::Runs,
     depth: u8,
     /// Where the last text in base64 ends that was decoded.
     decoded: usize,
@@ -215,6 +219,9 @@ impl Default for Seen {
             named: 0,
             blocked: 0,
             laid_out: 0,
+            layout_floor: 0,
+            given: 0,
+            runs: tokens::Runs::default(),
             depth: 0,
             decoded: 0,
             labels: [usize::MAX / 2; 2],
@@ -222,6 +229,9 @@ impl Default for Seen {
         }
     }
 }
+
+/// In a value of more bytes no other name is looked at.
+const LONG: usize = 256;
 
 /// Everything that is searched for.
 pub(crate) struct Scanner {
@@ -359,13 +369,19 @@ impl Scanner {
 
     fn visit(&self, rule: &Rule, text: &[u8], start: usize, end: usize, seen: &mut Seen) {
         match rule {
-            Rule::Name if end <= seen.named => {}
+            Rule::Name if end <= seen.named || end < seen.given => {}
             Rule::Name => {
                 let name = assignment::name_around(text, start);
                 seen.named = name.end;
                 let label = seen.labels[usize::from(seen.labels[1] + 5 <= name.start)];
                 match given(text, &name, label) {
-                    Some(hit) => seen.hits.push(hit),
+                    Some(hit) => {
+                        // Names in a short value may be given values that end later.
+                        if hit.end - hit.start > LONG {
+                            seen.given = hit.end;
+                        }
+                        seen.hits.push(hit);
+                    }
                     None => nearby(text, &name, seen),
                 }
             }
@@ -381,8 +397,11 @@ impl Scanner {
             Rule::BlockStart => {
                 let parts = key_block::from_start(text, start).unwrap_or_default();
                 seen.blocked = parts.last().map_or(seen.blocked, |(_, end)| *end);
-                if !parts.is_empty() && !text[start..seen.blocked].windows(5).any(|w| w == b"-END ") {
-                    self.lay_out(layout::key_after(text, seen.blocked), &mut seen.hits);
+                let open = !parts.is_empty() && !text[start..seen.blocked].windows(5).any(|w| w == b"-END ");
+                if open && start >= seen.laid_out {
+                    let (lines, searched) = layout::key_named(text, start, seen.blocked, 0);
+                    seen.laid_out = lines.last().map_or(searched.skip, |(_, end)| *end);
+                    self.lay_out(lines, &mut seen.hits);
                 }
                 self.lay_out(parts, &mut seen.hits);
             }
@@ -396,8 +415,12 @@ impl Scanner {
                 self.lay_out(part.into_iter().collect(), &mut seen.hits);
             }
             Rule::Layout(find) if start >= seen.laid_out => {
-                let parts = find(text, start, end);
-                seen.laid_out = parts.last().map_or(start + 64, |(_, end)| (*end).max(start + 64));
+                let (parts, searched) = find(text, start, end, seen.layout_floor);
+                // What was found moves nothing: a second search finds it again.
+                if parts.is_empty() {
+                    seen.layout_floor = searched.floor.max(seen.layout_floor);
+                }
+                seen.laid_out = parts.last().map_or(searched.skip, |(_, end)| (*end).max(searched.skip));
                 self.lay_out(parts, &mut seen.hits);
             }
             Rule::Layout(_) => {}
@@ -409,7 +432,7 @@ impl Scanner {
             Rule::Marker => seen.markers.extend(marker(text, start, end)),
             Rule::Token(_) if seen.hits.last().is_some_and(|hit| start < hit.end && hit.start < start) => {}
             #[expect(clippy::wildcard_enum_match_arm, reason = "those that look for one value")]
-            rule => seen.hits.extend(self.look(rule, text, start, end)),
+            rule => seen.hits.extend(self.look(rule, text, start, end, &mut seen.runs)),
         }
     }
 
@@ -418,9 +441,9 @@ impl Scanner {
         hits.extend(parts.into_iter().map(|(start, end)| Hit { start, end, kind }));
     }
 
-    fn look(&self, rule: &Rule, text: &[u8], at: usize, end: usize) -> Option<Hit> {
+    fn look(&self, rule: &Rule, text: &[u8], at: usize, end: usize, runs: &mut tokens::Runs) -> Option<Hit> {
         let (found, kind) = match rule {
-            Rule::Token(i) => (tokens::find(&tokens::TOKENS[*i], text, at), tokens::TOKENS[*i].kind),
+            Rule::Token(i) => (tokens::find(&tokens::TOKENS[*i], text, at, runs), tokens::TOKENS[*i].kind),
             Rule::Url => (url::find(text, at), "url-password"),
             Rule::Pgpass => (url::pgpass(text, at), "password"),
             Rule::Oracle => (url::oracle(text, end), "url-password"),

@@ -3,7 +3,7 @@
 use crate::spelling::{contains, distinct, mixed, run, starts_word};
 
 /// What the rest of a token is made of.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Set {
     Alnum,
     Upper,
@@ -318,8 +318,32 @@ pub(crate) const TOKENS: &[Token] = &[
     t("launchdarkly-key", "sdk-", Dash, 36),
 ];
 
+/// The last run of each set that was read to its end, so that no run is read again for each prefix in it.
+#[derive(Default)]
+pub(crate) struct Runs(Vec<(Set, usize, usize)>);
+
+impl Runs {
+    fn end(&mut self, set: Set, text: &[u8], at: usize) -> usize {
+        let known = self.0.iter_mut().find(|(known, ..)| *known == set);
+        match known {
+            Some((_, start, end)) if (*start..=*end).contains(&at) => *end,
+            known => {
+                let end = at + run(text, at, |b| set.has(b));
+                match known {
+                    Some(known) => (known.1, known.2) = (at, end),
+                    None => self.0.push((set, at, end)),
+                }
+                end
+            }
+        }
+    }
+}
+
+/// How much of a token is looked at to tell whether it is one.
+const LOOKED_AT: usize = 512;
+
 /// The token that starts with the prefix at `at`, as `(start, end)`.
-pub(crate) fn find(token: &Token, text: &[u8], at: usize) -> Option<(usize, usize)> {
+pub(crate) fn find(token: &Token, text: &[u8], at: usize, runs: &mut Runs) -> Option<(usize, usize)> {
     let body = at + token.prefix.len();
     if text.get(at..body)? != token.prefix.as_bytes() {
         return None;
@@ -337,12 +361,12 @@ pub(crate) fn find(token: &Token, text: &[u8], at: usize) -> Option<(usize, usiz
     {
         return None;
     }
-    let size = run(text, body, |b| token.set.has(b));
-    let (mut start, mut end) = (at, body + size);
+    let (mut start, mut end) = (at, runs.end(token.set, text, body));
     while end > body && matches!(text[end - 1], b'.' | b'/') {
         end -= 1;
     }
     let rest = &text[body..end];
+    let near = &rest[..rest.len().min(LOOKED_AT)];
     if rest.len() < token.least || rest.len() > token.most || sample(rest) {
         return None;
     }
@@ -352,8 +376,8 @@ pub(crate) fn find(token: &Token, text: &[u8], at: usize) -> Option<(usize, usiz
             let id = text[at.saturating_sub(14)..at].iter().rev().take_while(|b| b.is_ascii_alphanumeric());
             start -= id.count();
         }
-        "eyJ" if !jwt(rest) => return None,
-        "SG." | "pat" if !rest.contains(&b'.') => return None,
+        "eyJ" if !jwt(near) => return None,
+        "SG." | "pat" if !near.contains(&b'.') => return None,
         "/api/webhooks/" | "/webhooks/"
             if !text[at.saturating_sub(24)..at].windows(7).any(|w| w == b"discord") =>
         {
@@ -415,8 +439,8 @@ fn jwt(rest: &[u8]) -> bool {
 fn sample(rest: &[u8]) -> bool {
     rest.ends_with(b"EXAMPLE")
         || rest.ends_with(b"EXAMPLEKEY")
-        || contains(rest, b"xxxxxx")
-        || contains(rest, b"your-")
+        || contains(&rest[..rest.len().min(LOOKED_AT)], b"xxxxxx")
+        || contains(&rest[..rest.len().min(LOOKED_AT)], b"your-")
 }
 
 impl Set {

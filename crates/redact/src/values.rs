@@ -1,5 +1,9 @@
 //! What a name is given: where the value starts and ends, and whether it is a secret, a placeholder or code.
 
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
 use crate::{
     names::Telling,
     spelling::{after_spaces, contains, distinct, quote, random, run, strong},
@@ -268,7 +272,18 @@ pub(crate) fn placeholder(value: &[u8]) -> bool {
         || format
         || distinct(trimmed) <= 2
         || WORDS.iter().any(|word| trimmed.eq_ignore_ascii_case(word))
-        || short && PLACEHOLDERS.iter().any(|part| contains(trimmed, part))
+        || short && holds_place(trimmed)
+}
+
+fn holds_place(value: &[u8]) -> bool {
+    static SEARCH: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        let kind = Some(AhoCorasickKind::DFA);
+        AhoCorasick::builder().ascii_case_insensitive(true).kind(kind).build(PLACEHOLDERS).ok()
+    });
+    match &*SEARCH {
+        Some(search) => search.is_match(value),
+        None => PLACEHOLDERS.iter().any(|part| contains(value, part)),
+    }
 }
 
 /// Whether an unquoted value is code: a call, a path of names, a reference.

@@ -144,16 +144,16 @@ fn a_secret_over_two_deltas_is_found_with_other_texts_between_them() {
 fn lines_go_out_once_nothing_can_follow() {
     let (mut lines, mut out) = (Lines::new(with(Options::default())), Vec::new());
     lines.push(b"a plain line\nhalf a", &mut out);
-    lines.flush_ready(&mut out);
+    lines.catch_up(&mut out);
     assert_eq!(out, b"a plain line\n");
     assert!(lines.pending());
     lines.push(b" line\n", &mut out);
-    lines.flush_ready(&mut out);
+    lines.catch_up(&mut out);
     assert!(!lines.pending());
     let first = delta(Form::Acp, 0, "ends in a wor").to_string() + "\n";
     out.clear();
     lines.push(first.as_bytes(), &mut out);
-    lines.flush_ready(&mut out);
+    lines.catch_up(&mut out);
     assert!(out.is_empty() && lines.pending(), "the last word may go on");
     (0..8).for_each(|_| lines.push(b"other\n", &mut out));
     assert!(out.is_empty());
