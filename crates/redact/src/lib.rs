@@ -13,6 +13,7 @@ mod key_block;
 mod known;
 mod layout;
 mod lines;
+mod literals;
 mod names;
 mod near;
 mod options;

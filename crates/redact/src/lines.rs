@@ -13,7 +13,7 @@ use crate::{
 
 /// Lines are searched when there are this many, or this many bytes.
 const BATCH_LINES: usize = 2048;
-const BATCH_BYTES: usize = 256 << 10;
+const BATCH_BYTES: usize = 128 << 10;
 /// No more lines than this are held back.
 const MOST_LINES: usize = 4096;
 /// No more bytes than this are held back, one line apart.
@@ -170,7 +170,8 @@ impl Lines {
                 }
             }
             None => {
-                self.track(PLAIN, number, &Raw::Plain(line), base, false);
+                let index = self.place(PLAIN).0;
+                self.track(index, number, &Raw::Plain(line), base, false);
             }
         }
         self.ends.push_back(self.start + text.len() as u64);
@@ -186,48 +187,45 @@ impl Lines {
     /// there is one for the path and one for each text.
     fn part(&mut self, path: u64, which: u64, line: u64, raw: &Raw<'_>, base: u64, fresh: bool) {
         let own = |which: u64| path ^ json::hash(which, b"which");
-        let known = self.keys.iter().position(|key| *key == path);
-        let together = known.map(|index| self.streams[index].only);
-        if let (Some(index), Some(Some(only))) = (known, together)
-            && only != which
-        {
+        let (mut index, new) = self.place(path);
+        if new {
+            self.streams[index].only = Some(which);
+        }
+        let together = self.streams[index].only;
+        if let Some(only) = together.filter(|only| *only != which) {
             self.streams[index].only = None;
             let mut copy = self.streams[index].clone();
             copy.own = true;
-            let place = self.place(own(only));
+            let place = self.place(own(only)).0;
             self.streams[place] = copy;
+            index = self.place(path).0;
         }
-        let index = self.track(path, line, raw, base, fresh);
-        match together {
-            None => self.streams[index].only = Some(which),
-            Some(only) if only == Some(which) => {}
-            Some(_) => {
-                let index = self.track(own(which), line, raw, base, fresh);
-                self.streams[index].own = true;
-            }
+        self.track(index, line, raw, base, fresh);
+        if together != Some(which) {
+            let index = self.place(own(which)).0;
+            self.track(index, line, raw, base, fresh);
+            self.streams[index].own = true;
         }
     }
 
-    fn track(&mut self, key: u64, line: u64, raw: &Raw<'_>, base: u64, fresh: bool) -> usize {
-        let index = self.place(key);
+    fn track(&mut self, index: usize, line: u64, raw: &Raw<'_>, base: u64, fresh: bool) {
         let stream = &mut self.streams[index];
         if fresh {
             stream.search(&self.redactor, self.start, &mut self.edits);
             stream.restart();
         }
         stream.add(line, raw, base);
-        index
     }
 
-    /// The stream of a key; a new one takes the place of the one that was quiet for longest, if there are too many.
-    fn place(&mut self, key: u64) -> usize {
+    /// The stream of a key, and whether it is new; a new one takes the place of the one that was quiet for longest, if there are too many.
+    fn place(&mut self, key: u64) -> (usize, bool) {
         if let Some(index) = self.keys.iter().position(|known| *known == key) {
-            return index;
+            return (index, false);
         }
         if self.keys.len() < MOST_STREAMS {
             self.keys.push(key);
             self.streams.push(Stream::default());
-            return self.keys.len() - 1;
+            return (self.keys.len() - 1, true);
         }
         let index = (0..MOST_STREAMS).min_by_key(|index| self.streams[*index].last).unwrap_or_default();
         let stream = &mut self.streams[index];
@@ -235,7 +233,7 @@ impl Lines {
         stream.restart();
         (stream.only, stream.own) = (None, false);
         self.keys[index] = key;
-        index
+        (index, true)
     }
 
     /// Finds the secrets in all that came since this was last done.
@@ -257,7 +255,7 @@ impl Lines {
         let last = self.ends.back().copied().unwrap_or(self.start);
         let heavy = self.ends.partition_point(|end| *end + MOST_BYTES < last);
         let ready = ready.max(self.ends.len().saturating_sub(MOST_LINES)).max(heavy).min(self.ends.len());
-        let Some(to) = self.ends.drain(..ready).last() else { return };
+        let Some(to) = self.ends.drain(..ready).next_back() else { return };
         self.write(to, out);
         let gone = usize::try_from(to - self.start).unwrap_or(usize::MAX).min(self.text.len());
         self.text.drain(..gone);

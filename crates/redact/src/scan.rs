@@ -9,6 +9,7 @@ use aho_corasick::{
 
 use crate::{
     assignment, command, encoded, header, key_block, known, layout,
+    literals::{LINES, NAME_PARTS},
     names::Telling,
     near,
     options::{Options, RedactError},
@@ -53,127 +54,6 @@ enum Rule {
     Line,
     Layout(fn(&[u8], usize, usize, usize) -> (layout::Parts, layout::Seen)),
 }
-
-const NAME_PARTS: &[&str] = &[
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "key",
-    "cred",
-    "_pat",
-    "pat=",
-    "pat:",
-    "pat ",
-    "basic",
-    "jwt",
-    "hmac",
-    "fernet",
-    "appid",
-    "sign=",
-    "auth",
-    "sessid",
-    "sessionid",
-    "mnemonic",
-    "pw",
-    "kennwort",
-    "connect.sid",
-    "signature",
-    "securestring",
-    "login",
-    "salt",
-    "psk",
-    "seed",
-    "session=",
-    "sid=",
-    "webhook",
-    "dsn",
-    "totp",
-    "community",
-];
-
-/// Commands and calls on whose line a random word is a secret.
-const LINES: &[&str] = &[
-    "sudo -S",
-    "net use ",
-    "net user ",
-    "smbclient",
-    "xfreerdp",
-    "rdesktop",
-    "openssl ",
-    "wpa_cli",
-    "zip -P",
-    "7z a",
-    "chpasswd",
-    "ldapadd",
-    "ldapmodify",
-    "ldapwhoami",
-    "ipmitool",
-    "mosquitto_",
-    "mongoimport",
-    "mongorestore",
-    "mongoexport",
-    "snmpwalk",
-    "snmpget",
-    "mysql",
-    "mariadb",
-    "sshpass",
-    "redis-cli",
-    "sqlplus",
-    "sqlcmd",
-    "bcp ",
-    "vault login",
-    "http -a",
-    "http --auth",
-    "https -a",
-    "httpbasic",
-    "basic_auth",
-    "basicauth",
-    "net rpc",
-    "psexec",
-    "evil-winrm",
-    "crackmapexec",
-    "winrs ",
-    "plink ",
-    "pscp ",
-    "lftp ",
-    "ncftp",
-    "docker login",
-    "podman login",
-    "skopeo ",
-    "oc login",
-    "cf login",
-    "cf auth",
-    "argocd login",
-    "rabbitmqctl add_user",
-    "rabbitmqctl change_",
-    "expect \"",
-    "htpasswd",
-    "restic ",
-    "borg ",
-    "unrar ",
-    "pdftk",
-    "qpdf",
-    "-storepass",
-    "-keypass",
-    "getconnection(",
-    "new pdo(",
-    "aes.new(",
-    "fernet(",
-    "poetry config",
-    "bundle config",
-    "composer config",
-    "ssh-keygen",
-    "useradd",
-    "7z x",
-    "mongo -",
-    "cqlsh",
-    "etcdctl",
-    "acl setuser",
-    "user default ",
-    "service_role",
-    "mailchimp",
-];
 
 /// Kinds that are not formats; those of `TOKENS` come after them.
 const KINDS: &[&str] = &[
@@ -431,8 +311,22 @@ impl Scanner {
             }
             Rule::Marker => seen.markers.extend(marker(text, start, end)),
             Rule::Token(_) if seen.hits.last().is_some_and(|hit| start < hit.end && hit.start < start) => {}
-            #[expect(clippy::wildcard_enum_match_arm, reason = "those that look for one value")]
-            rule => seen.hits.extend(self.look(rule, text, start, end, &mut seen.runs)),
+            Rule::Token(_)
+            | Rule::Pgpass
+            | Rule::Url
+            | Rule::Oracle
+            | Rule::Authorization
+            | Rule::Bearer
+            | Rule::Cookie
+            | Rule::Command(_)
+            | Rule::Email
+            | Rule::Known(_)
+            | Rule::Identified
+            | Rule::Signature
+            | Rule::Digest
+            | Rule::Basic
+            | Rule::Code
+            | Rule::Phrase => seen.hits.extend(self.look(rule, text, start, end, &mut seen.runs)),
         }
     }
 
