@@ -8,7 +8,6 @@ use segue_plans::{Circumstances, Code, Format, NoFiles, OddityKind, Plan, Severi
 
 use crate::held::{boxes, nothing_else_changes, setting, skipped};
 
-#[expect(clippy::disallowed_methods, reason = "the corpus is no part of the repository")]
 fn corpus(test: &str) -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/plans");
     let found = setting("SEGUE_PLANS").map_or(beside, PathBuf::from);
