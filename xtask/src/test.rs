@@ -15,7 +15,7 @@ const REAL: [&str; 1] = ["segue/real"];
 /// The test programs that start segue from end to end: they wait too.
 const FROM_END_TO_END: [&str; 1] = ["segue/it"];
 /// Every other test program besides those in the sources of the crates themselves.
-const PURE: [&str; 13] = [
+const PURE: [&str; 14] = [
     "agents/cassettes",
     "agents/words",
     "fuzz/seeds",
@@ -23,6 +23,7 @@ const PURE: [&str; 13] = [
     "machine/ledger",
     "machine/properties",
     "machine/statement",
+    "plans/corpus",
     "plans/properties",
     "plans/shapes",
     "redact/it",

@@ -14,6 +14,9 @@ mod found;
 #[path = "shapes/json.rs"]
 mod json;
 #[cfg(test)]
+#[path = "shapes/known.rs"]
+mod known;
+#[cfg(test)]
 #[path = "shapes/markdown.rs"]
 mod markdown;
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! beads: one issue a line as JSON, with what blocks it.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::json::{phase, text_of};
@@ -28,6 +30,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Plan, NoPlan> {
     let mut plan =
         Plan { format: Format::Beads, files: vec![source(name, &Doc::new(text))], ..Plan::default() };
     plan.files.iter_mut().for_each(|file| (file.boxes, file.ticked) = (0, 0));
+    let mut deleted: BTreeSet<String> = BTreeSet::new();
     for (index, (start, line)) in crate::items::raw_lines(text).into_iter().enumerate() {
         if line.trim().is_empty() {
             continue;
@@ -38,6 +41,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Plan, NoPlan> {
             return Err(NoPlan::Broken { file: name.to_owned(), line: number, why });
         };
         if text_of(&map, &["status"]).as_deref() == Some("tombstone") {
+            deleted.extend(text_of(&map, &["id"]));
             continue;
         }
         let mut phase = phase(&map, Place { file: 0, line: number }, index + 1, Format::Beads);
@@ -58,7 +62,11 @@ pub(super) fn read(name: &str, text: &str) -> Result<Plan, NoPlan> {
         }
         plan.phases.push(phase);
     }
-    forget_done(&mut plan);
+    for phase in &mut plan.phases {
+        // What is closed waits for nothing, whatever is left of it; nothing waits for what was deleted.
+        let closed = phase.status == Status::Completed;
+        phase.needs.retain(|need| !closed && !deleted.contains(need));
+    }
     if plan.phases.is_empty() { Err(NoPlan::NoStructure(name.to_owned())) } else { Ok(plan) }
 }
 
@@ -68,12 +76,4 @@ fn needs(map: &Map<String, Value>) -> Vec<String> {
     let blocking =
         links.filter(|link| link.get("type").and_then(Value::as_str).is_none_or(|kind| kind == "blocks"));
     blocking.filter_map(|link| link.get("depends_on_id").and_then(Value::as_str).map(str::to_owned)).collect()
-}
-
-// What is closed waits for nothing, whatever is left of it.
-fn forget_done(plan: &mut Plan) {
-    plan.phases
-        .iter_mut()
-        .filter(|phase| phase.status == Status::Completed)
-        .for_each(|phase| phase.needs.clear());
 }

@@ -25,6 +25,7 @@ mod phased;
 mod prompt;
 mod recognise;
 mod sections;
+mod signs;
 mod surroundings;
 mod tags;
 mod task_list;
@@ -71,7 +72,10 @@ pub enum NoPlan {
         formats: Vec<Format>,
     },
     /// It is too large to be one.
-    #[error("{0} has {1} bytes, more than a plan may have: split it")]
+    #[error(
+        "{0} has {1} bytes, and a plan may have 16 MB: keep what is open and its details, and move what is done to \
+         another file"
+    )]
     TooLarge(String, usize),
     /// It looks like TOML or JSON and is not.
     #[error("{file}:{line}: {why}: mend it there")]

@@ -1,4 +1,4 @@
-//! Check boxes that a plain reading of the file counts otherwise: hidden in a comment, or near a fence that is not closed
+//! Check boxes that a plain reading of the file counts otherwise: hidden in a comment or a quotation, or near a fence that is not closed
 //! or nested. Each is said with its line, so that none is dropped or added without a word.
 
 use super::Reading;
@@ -17,7 +17,13 @@ pub(super) fn note(reading: &Reading<'_, '_>, plan: &mut Plan) {
             (Some((mark, count)), Some((this, many, ""))) if this == mark && many >= count => open = None,
             _ => {}
         }
-        let boxed = item(line.text).is_some_and(|item| item.mark.is_some());
+        let is_box = |text: &str| item(text).is_some_and(|item| item.mark.is_some());
+        let quoted = line.text.starts_with('>') && is_box(line.text.trim_start_matches(['>', ' ', '\t']));
+        if quoted && line.is_prose() {
+            let what = format!("the check box in line {} is not read: it stands in a quotation", line.no);
+            plan.oddities.push(Oddity { kind: OddityKind::NotRead, at: reading.at(line.no), what });
+        }
+        let boxed = is_box(line.text);
         let why = match (boxed, line.hidden, inside == line.code) {
             (false, ..) | (true, false, true) => continue,
             (true, true, _) => "is not read: it stands in a comment",

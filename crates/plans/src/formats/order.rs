@@ -9,7 +9,7 @@ use crate::model::Phase;
 /// Resolves what each phase says about what comes before it.
 pub(crate) fn resolve(phases: &mut [Phase], said: &[Option<&str>]) {
     let names: Vec<Names> = phases.iter().map(Names::new).collect();
-    for at in 0..phases.len() {
+    for (at, phase) in phases.iter_mut().enumerate() {
         let mut needs: Vec<usize> = Vec::new();
         let mut unknown: Vec<String> = Vec::new();
         match said.get(at).copied().flatten() {
@@ -18,7 +18,8 @@ pub(crate) fn resolve(phases: &mut [Phase], said: &[Option<&str>]) {
             Some(text) => {
                 let text = without_complete(text);
                 needs = named(&names, at, &text);
-                if needs.is_empty() && !text.trim().is_empty() {
+                unknown = not_there(&names, &text);
+                if needs.is_empty() && unknown.is_empty() && !text.trim().is_empty() {
                     unknown = unresolved(&text);
                 }
             }
@@ -27,7 +28,6 @@ pub(crate) fn resolve(phases: &mut [Phase], said: &[Option<&str>]) {
         needs.extend((0..at).filter(|before| names[*before].blocks));
         needs.sort_unstable();
         needs.dedup();
-        let phase = &mut phases[at];
         phase.needs = needs.into_iter().map(|need| names[need].id.clone()).chain(unknown).collect();
         if phase.needs_at.line == 0 {
             phase.needs_at = phase.at;
@@ -79,6 +79,80 @@ impl Names {
             blocks: lower.contains("(blocking") || lower.contains("blocking prerequisite"),
         }
     }
+
+    // By a name that no number can be taken for.
+    fn has_task(&self, word: &str) -> bool {
+        word.starts_with(char::is_alphabetic) && self.tasks.iter().any(|task| task == word)
+    }
+}
+
+fn words(lower: &str) -> Vec<&str> {
+    let part = |c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '_'));
+    let words = lower.split(part).map(|word| word.trim_matches(['.', '-', '_']));
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+fn is_story(word: &str) -> bool {
+    matches!(word, "story" | "stories")
+}
+
+// us1, us1-us3; behind the word story 1 and 1-3 as well.
+fn stories(word: &str, named: bool) -> Vec<u32> {
+    let number = |text: &str| text.strip_prefix("us").unwrap_or(text).parse::<u32>().ok();
+    if !named && !word.starts_with("us") {
+        return Vec::new();
+    }
+    match word.split_once('-') {
+        Some((from, to)) => match (number(from), number(to)) {
+            (Some(from), Some(to)) if from <= to && to - from < 100 => (from..=to).collect(),
+            _ => Vec::new(),
+        },
+        None => number(word).into_iter().collect(),
+    }
+}
+
+// What a text clearly names and the plan does not have: "US9", "Phase 9", "T099". A number among words is none.
+fn not_there(names: &[Names], text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let lower = without_remarks(text).to_lowercase().replace(['–', '—'], "-").replace(" and ", ",");
+    for part in lower.split([',', ';', '&', '+']) {
+        let words = words(part);
+        for (at, word) in words.iter().enumerate() {
+            let before = at.checked_sub(1).map_or("", |before| words[before]);
+            let told = stories(word, is_story(before));
+            found.extend(
+                told.iter()
+                    .filter(|one| !names.iter().any(|other| other.story == Some(**one)))
+                    .map(|story| format!("US{story}")),
+            );
+            let is_task =
+                word.len() == 4 && word.starts_with('t') && word[1..].bytes().all(|b| b.is_ascii_digit());
+            if is_task && !names.iter().any(|other| other.has_task(word)) {
+                found.push(word.to_uppercase());
+            }
+            let is_id = matches!(before, "phase" | "phases" | "stage" | "stages") || words.len() == 1;
+            if told.is_empty() && is_id && word.starts_with(|c: char| c.is_ascii_digit()) {
+                let ids = ids::needed(word).into_iter().map(|needed| needed.id);
+                let known = |id: &String| names.iter().any(|other| other.canonical == ids::canonical(id));
+                found.extend(ids.filter(|id| !known(id)));
+            }
+        }
+    }
+    found
+}
+
+fn without_remarks(text: &str) -> String {
+    let mut depth = 0_usize;
+    let outside = |c: &char| {
+        let inside = depth > 0;
+        depth = match c {
+            '(' => depth + 1,
+            ')' => depth.saturating_sub(1),
+            _ => depth,
+        };
+        !inside && *c != '('
+    };
+    text.chars().filter(outside).collect()
 }
 
 // The number of "user story 3" or "us3".
@@ -111,28 +185,18 @@ fn named(names: &[Names], own: usize, text: &str) -> Vec<usize> {
         return own.checked_sub(1).into_iter().collect();
     }
     let ids: Vec<String> = ids::needed(text).into_iter().map(|needed| ids::canonical(&needed.id)).collect();
-    let words: Vec<&str> =
-        lower.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '_'))).collect();
+    let dashes = lower.replace(['–', '—'], "-");
+    let words = words(&dashes);
     let stories: Vec<u32> = words
         .iter()
         .enumerate()
-        .filter_map(|(at, word)| {
-            let number = word
-                .strip_prefix("us")
-                .or_else(|| (*word == "story").then(|| words.get(at + 1).copied()).flatten());
-            number?.parse().ok()
-        })
+        .flat_map(|(at, word)| stories(word, at > 0 && is_story(words[at - 1])))
         .collect();
     let is_named = |other: &Names| {
         ids.contains(&other.canonical)
             || other.story.is_some_and(|story| stories.contains(&story))
             || (other.title.len() >= 4 && lower.contains(&other.title))
-            || words.iter().any(|word| {
-                other
-                    .tasks
-                    .iter()
-                    .any(|task| task == word && task.chars().next().is_some_and(char::is_alphabetic))
-            })
+            || words.iter().any(|word| other.has_task(word))
     };
     (0..names.len()).filter(|at| *at != own && is_named(&names[*at])).collect()
 }
@@ -186,5 +250,17 @@ mod tests {
     fn what_cannot_be_resolved_stays_and_phases_keep_their_order_without_a_word() {
         let found = needs(&STORIES[2..], &[None, None, Some("US9")]);
         assert_eq!(found, [vec![], vec!["3".to_owned()], vec!["US9".to_owned()]]);
+    }
+
+    #[test]
+    fn of_several_names_none_that_is_unknown_is_lost() {
+        let of = |said: &str| needs(&STORIES[2..], &[None, None, Some(said)])[2].join(" ");
+        assert_eq!(of("US1, US9"), "3 US9");
+        assert_eq!(of("Phase 3 and Phase 9 (the last, of course)"), "3 9");
+        assert_eq!(of("T003, T099"), "3 T099");
+        assert_eq!(of("User Stories 1-2"), "3 4");
+        assert_eq!(of("US1–US3"), "3 4 US3");
+        assert_eq!(of("User Story 1, which takes 10 days with Node 18"), "3");
+        assert_eq!(of("3, 9"), "3 9");
     }
 }

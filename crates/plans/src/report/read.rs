@@ -5,8 +5,8 @@ use thiserror::Error;
 
 use super::{Report, values};
 
-/// No more than this much of an answer is looked at, from its end.
-const MOST_BYTES: usize = 256 << 10;
+/// No more than this much of an answer is looked at, from its end: thousands of tasks fit.
+const MOST_BYTES: usize = 1 << 20;
 
 /// How many beginnings of an object are tried.
 const MOST_TRIES: usize = 400;

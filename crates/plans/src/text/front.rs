@@ -1,6 +1,7 @@
 //! Front matter: the part of YAML that plans use, read leniently. A line that cannot be understood is passed over.
 
 use super::doc::{Doc, Line, Range};
+use super::item::item;
 
 /// A value and the line it stands on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +63,11 @@ impl Front {
             doc.lines.iter().skip(first + 1).position(|line| matches!(line.raw.trim_end(), "---" | "..."))?;
         let inner: Vec<&Line<'_>> =
             doc.lines[first + 1..=first + end].iter().filter(|line| is_content(line)).collect();
+        // Between two rules there may as well be text, and work.
+        let is_box = |line: &&Line<'_>| item(line.text).is_some_and(|item| item.mark.is_some());
+        if inner.first().is_some_and(|line| split_key(line.text).is_none()) || inner.iter().any(is_box) {
+            return None;
+        }
         let mut reader = Reader { lines: &inner, next: 0 };
         let value = reader.map(0, 0);
         Some(Self { value, range: Range { from: first, to: first + end + 2 } })
@@ -289,6 +295,8 @@ mod tests {
         assert!(Front::read(&Doc::new("---\na: b\n")).is_none());
         assert!(Front::read(&Doc::new("# t\n---\na: b\n---\n")).is_none());
         assert!(front("\n---\n---\n").get(&["a"]).is_none());
+        assert!(Front::read(&Doc::new("---\nwords\n---\n")).is_none());
+        assert!(Front::read(&Doc::new("---\ntasks:\n- [ ] a\n---\n")).is_none());
     }
 
     #[test]

@@ -1,34 +1,26 @@
-//! The corpus lies in `../shared/plans` beside the checkout, or where `SEGUE_PLANS` says. Without it nothing is read.
+//! The corpus lies in `../shared/plans` beside the checkout, or where `SEGUE_PLANS` says. Without it nothing is read, which
+//! is an error where `CI` is `true`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use segue_plans::{
-    Circumstances, Code, Format, NoFiles, NoPlan, OddityKind, Plan, Severity, audit, read_plan, write_back,
-};
+use segue_plans::{Circumstances, Code, Format, NoFiles, OddityKind, Plan, Severity, audit, read_plan};
 
-#[expect(clippy::disallowed_methods, reason = "the corpus is no part of the repository")]
-fn corpus() -> Option<PathBuf> {
-    let told = std::env::var_os("SEGUE_PLANS").map(PathBuf::from);
+use crate::held::{boxes, nothing_else_changes, setting, skipped};
+
+fn corpus(test: &str) -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/plans");
-    let found = told.unwrap_or(beside);
-    let there = found.is_dir();
-    if !there {
-        println!("not run: {} is not there (set SEGUE_PLANS)", found.display());
+    let found = setting("SEGUE_PLANS").map_or(beside, PathBuf::from);
+    if !found.is_dir() {
+        skipped(test, &format!("{} is not there (set SEGUE_PLANS)", found.display()));
+        return None;
     }
-    there.then_some(found)
+    Some(found)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the corpus is no part of the repository")]
 fn bytes(path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap()
-}
-
-/// The check boxes of a plan, and how many of them are ticked.
-fn boxes(plan: &Plan) -> (usize, usize) {
-    let boxes: Vec<bool> =
-        plan.all_items().filter(|item| item.mark.is_box()).map(|item| !item.is_open()).collect();
-    (boxes.len(), boxes.iter().filter(|done| **done).count())
 }
 
 /// What a plan would be refused for, beside that nothing decides it.
@@ -47,10 +39,10 @@ const EXPLAINED: &str = include_str!("../../../../docs/plans/corpus.md");
 
 #[test]
 fn the_corpus_is_read_as_it_was_counted() {
-    let Some(dir) = corpus() else { return };
+    let Some(dir) = corpus("all::the_corpus_is_read_as_it_was_counted") else { return };
     let counts = String::from_utf8(bytes(&dir.join("corpus/COUNTS.tsv"))).unwrap();
     let mut formats: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    let (mut wrong, mut refused): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    let (mut wrong, mut refused, mut needed): (Vec<String>, Vec<String>, usize) = (Vec::new(), Vec::new(), 0);
     for line in counts.lines().skip(1) {
         let cells: Vec<&str> = line.split('\t').collect();
         let (name, format) = (cells[0], cells[1]);
@@ -73,12 +65,15 @@ fn the_corpus_is_read_as_it_was_counted() {
         if let Ok(plan) = &read {
             refused
                 .extend(errors(plan).into_iter().map(|error| format!("{name}: {:?} {error}", plan.format)));
-            unchanged(name, &stored, plan);
+            nothing_else_changes(name, std::str::from_utf8(&stored).unwrap(), plan);
+            let findings = plan.oddities.iter().filter(|odd| odd.kind == OddityKind::NotRead).count();
+            needed += usize::from(!same && findings > 0);
         }
     }
     let (good, all) = formats.values().fold((0, 0), |(good, all), (g, a)| (good + g, all + a));
     println!("{good} of {all} files\n{formats:?}\n{}\n{}", wrong.join("\n"), refused.join("\n"));
     assert!(good * 100 >= all * 97, "{good} of {all}");
+    assert!(needed * 100 <= all * 2, "{needed} of {all} need a finding");
     for (format, (good, all)) in &formats {
         assert!(*all < 20 || good * 100 >= all * 90, "{format}: {good} of {all}");
     }
@@ -87,24 +82,19 @@ fn the_corpus_is_read_as_it_was_counted() {
     assert!(unexplained.is_empty(), "not in docs/plans/corpus.md: {unexplained:#?}");
 }
 
-// Every item has a key of its own, and writing nothing back changes nothing.
-fn unchanged(name: &str, stored: &[u8], plan: &Plan) {
-    let text = std::str::from_utf8(stored).unwrap();
-    assert_eq!(write_back(name, text, plan.format, &[]).unwrap().text, text, "{name}");
-    let mut keys: Vec<(u32, &str)> = plan.all_items().map(|item| (item.at.file, item.key.as_str())).collect();
-    let all = keys.len();
-    keys.sort_unstable();
-    keys.dedup();
-    assert_eq!(keys.len(), all, "{name}");
-}
-
 #[test]
 fn the_formats_that_most_have_are_read_exactly() {
-    let Some(dir) = corpus() else { return };
+    let Some(dir) = corpus("all::the_formats_that_most_have_are_read_exactly") else { return };
     let read = |name: &str| {
         let plan = read_plan(name, &bytes(&dir.join("more").join(name)), &NoFiles);
         let plan = plan.unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_eq!(errors(&plan), [""; 0], "{name}");
+        // These are the first lines of a longer file, and what one of them waits for is not among them.
+        let cut_off = [
+            "unknown-dependency:6 phase skillssupply-1z3 needs skillssupply-568, and there is no such phase",
+        ];
+        let wanted: &[&str] = if name == "beads-issues.jsonl" { &cut_off } else { &[] };
+        assert_eq!(errors(&plan), wanted, "{name}");
+        nothing_else_changes(name, &String::from_utf8(bytes(&dir.join("more").join(name))).unwrap(), &plan);
         plan
     };
     let told = |plan: &Plan| {
@@ -155,93 +145,35 @@ fn the_formats_that_most_have_are_read_exactly() {
     assert_eq!((told(&beads), open), ((Format::Beads, 12, 12, (0, 0)), 3));
 }
 
-/// Lines of plans, to be put together in any way.
-const LINES: [&str; 36] = [
-    "# Plan",
-    "## Phase 1: A",
-    "## Phase 2: B",
-    "### Task 1: a",
-    "## Tasks",
-    "## Notes",
-    "## Acceptance Criteria",
-    "## Gates",
-    "## 1. Group",
-    "- [ ] 1.1 do it",
-    "- [x] 1.2 done",
-    "  - [ ] below",
-    "\t* [X] tab",
-    "1. [ ] numbered",
-    "- [~] begun",
-    "- plain",
-    "    - [ ] deep",
-    "- [ ] T001 [P] x",
-    "- [ ]* optional",
-    "- [] empty",
-    "```",
-    "```sh",
-    "~~~",
-    "<!--",
-    "-->",
-    "<!-- c -->",
-    "words",
-    "",
-    "---",
-    "**Depends on**: Phase 1",
-    "> - [ ] quoted",
-    "| a | b |",
-    "- [x](link)",
-    "* [ ]",
-    "# Story 1.1: S",
-    "## Parallel Example: Phase 2",
-];
-
 #[test]
-fn open_items_are_those_of_an_independent_count_or_a_finding_says_why() {
-    let mut state = 20_u64;
-    let mut random = |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(state >> 33).unwrap_or(0) % below
-    };
-    let texts: Vec<String> = (0..2_000)
-        .map(|_| {
-            let end = ["\n", "\r\n"][random(2)];
-            let lines: Vec<&str> = (0..random(24) + 1).map(|_| LINES[random(LINES.len())]).collect();
-            lines.join(end) + end
-        })
-        .collect();
-    let Some(counted) = counted(&texts) else { return };
-    for (text, (open, done)) in texts.iter().zip(counted) {
-        match read_plan("x.md", text.as_bytes(), &NoFiles) {
-            Ok(plan) => {
-                let (all, ticked) = boxes(&plan);
-                let said = plan.oddities.iter().any(|odd| odd.kind == OddityKind::NotRead);
-                assert!(
-                    (all - ticked, ticked) == (open, done) || said,
-                    "{all} {ticked}, counted {open} {done}:\n{text}"
-                );
-            }
-            // Where all boxes stand in comments or fences there is no plan.
-            Err(error) => {
-                let hidden = ["<!--", "```", "~~~"].iter().any(|mark| text.contains(mark));
-                assert!(open == 0 || hidden || matches!(error, NoPlan::Ambiguous { .. }), "{error}\n{text}");
-            }
-        }
-    }
-}
-
-/// What `count_items.py` finds, open and done.
-#[expect(clippy::disallowed_types, reason = "the other count is written in another language")]
-fn counted(texts: &[String]) -> Option<Vec<(usize, usize)>> {
-    use std::io::Write as _;
-    use std::process::{Command, Stdio};
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/count_items.py");
-    let child = Command::new("python3").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let Ok(mut child) = child else {
-        println!("not run: there is no python3");
-        return None;
-    };
-    let input = serde_json::to_vec(texts).unwrap();
-    child.stdin.take().unwrap().write_all(&input).unwrap();
-    let output = child.wait_with_output().unwrap();
-    Some(serde_json::from_slice(&output.stdout).unwrap())
+fn the_first_six_are_read_exactly() {
+    let Some(dir) = corpus("all::the_first_six_are_read_exactly") else { return };
+    let read = |name: &str| read_plan(name, &bytes(&dir.join(name)), &NoFiles).unwrap();
+    let criteria = |plan: &Plan| plan.phases.iter().map(|phase| phase.all_criteria().count()).sum::<usize>();
+    let tasks = |plan: &Plan| plan.phases.iter().map(|phase| phase.tasks.len()).sum::<usize>();
+    let autopilot = read("autopilot-16-context.PLAN.md");
+    assert_eq!((autopilot.format, tasks(&autopilot), criteria(&autopilot)), (Format::Autopilot, 4, 18));
+    let waves = read("06-autopilot-03-test-execution.PLAN.md");
+    let mut numbers: Vec<u32> = waves.phases[0].tasks.iter().filter_map(|task| task.wave).collect();
+    numbers.dedup();
+    assert_eq!((tasks(&waves), criteria(&waves), numbers), (3, 18, vec![1, 2]));
+    let master = read("01-debussy-context-monitoring.MASTER_PLAN.md");
+    assert_eq!((master.format, master.phases.len()), (Format::DebussyMaster, 4));
+    assert!(master.phases.iter().all(|phase| !phase.status.is_over()));
+    let fourth = read("debussy-context-monitoring.phase-4.md");
+    let phase = &fourth.phases[0];
+    let mut groups: Vec<_> = phase.tasks.iter().filter_map(|task| task.group.as_deref()).collect();
+    groups.dedup();
+    let with_command = phase.gates.iter().filter(|gate| gate.run.is_some()).count();
+    assert_eq!((phase.tasks.len(), groups.len(), phase.gates.len(), with_command), (44, 6, 4, 3));
+    assert_eq!((phase.notes_in.len(), phase.needs.join(" ")), (3, "1 2 3".to_owned()));
+    let first = read("04-debussy-v0.7.0.phase-1.md");
+    assert_eq!((tasks(&first), boxes(&first).0, first.phases[0].gates.len()), (27, 45, 4));
+    assert!(first.phases[0].gates.iter().all(|gate| gate.run.is_some()) && first.phases[0].needs.is_empty());
+    let gsd = read("12-gsd-prisma-01-01-PLAN.md");
+    assert_eq!((gsd.format, tasks(&gsd), criteria(&gsd)), (Format::Gsd, 2, 19));
+    let runs: Vec<&str> =
+        gsd.phases[0].all_verify().flat_map(|one| &one.checks).map(|check| check.run.as_str()).collect();
+    assert!(!gsd.phases[0].must_have.truths.is_empty() && runs.len() >= 2, "{runs:?}");
+    assert!(runs.iter().all(|run| !run.contains("&amp;")), "{runs:?}");
 }

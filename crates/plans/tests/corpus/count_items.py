@@ -1,7 +1,7 @@
-"""Counts the check boxes of Markdown texts, independently of segue's readers.
+"""Finds the check boxes of Markdown texts, independently of segue's readers.
 
-Input: one JSON array of texts on standard input. Output: one JSON array of [open, done] pairs.
-A box is a list marker, white space, and one character in brackets, outside fenced code.
+Input: one JSON array of texts on standard input. Output: one JSON array with, for each text, [line, done] of each box.
+A box is a list marker, white space, and at most one character in brackets, outside fenced code. Comments are not looked at.
 """
 
 import json
@@ -14,10 +14,10 @@ DONE = set("xX✓✔✅")
 OPEN = set(" -~/>!")
 
 
-def count(text):
-    lines = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    fence, opened, done = None, 0, 0
-    for line in lines:
+def boxes(text):
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    fence, found = None, []
+    for number, line in enumerate(lines, 1):
         mark = FENCE.match(line)
         if fence:
             if mark and mark[1][0] == fence[0] and len(mark[1]) >= len(fence) and not mark[2].strip():
@@ -27,12 +27,12 @@ def count(text):
             fence = mark[1]
             continue
         box = BOX.match(line)
-        if box and box[1] in DONE and box[1]:
-            done += 1
-        elif box and (box[1] in OPEN or not box[1]):
-            opened += 1
-    return [opened, done]
+        if box and box[1] and box[1] in DONE:
+            found.append([number, True])
+        elif box and (not box[1] or box[1] in OPEN):
+            found.append([number, False])
+    return found
 
 
 if __name__ == "__main__":
-    json.dump([count(text) for text in json.load(sys.stdin)], sys.stdout)
+    json.dump([boxes(text) for text in json.load(sys.stdin)], sys.stdout)

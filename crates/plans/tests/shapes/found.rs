@@ -71,6 +71,8 @@ fn dependencies_on_stories_are_kept_and_what_is_unknown_is_an_error() {
     let plan = read(text);
     let needs: Vec<String> = plan.phases.iter().map(|phase| phase.needs.join(" ")).collect();
     assert_eq!(needs, ["", "1", "1 2", "1"]);
+    let plan = read(&text.replace("US1 (it must build)", "US1, US9"));
+    assert_eq!(plan.phases[2].needs, ["1", "2", "US9"], "beside one that is known none is lost");
     let plan = read(&text.replace("US1 (it", "US7 (it"));
     let around = segue_plans::Circumstances {
         named: Default::default(),

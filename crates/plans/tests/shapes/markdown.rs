@@ -7,7 +7,7 @@ use crate::support::{only, read, tasks, told};
 #[test]
 fn tasks_with_boxes_and_validation_commands_are_read() {
     let plan = read(include_str!("../plans/ralphex.md"));
-    assert_eq!(told(&plan), (Format::Tasks, 1, 3, 2, 0));
+    assert_eq!(told(&plan), (Format::Ralphex, 1, 3, 2, 0));
     let phase = only(&plan);
     let runs: Vec<&str> = phase.gates.iter().filter_map(|gate| gate.run.as_deref()).collect();
     assert_eq!(runs, ["go test ./...", "golangci-lint run"]);
@@ -33,7 +33,7 @@ fn steps_that_run_a_command_and_expect_it_to_pass_verify_a_task() {
 #[test]
 fn numbered_boxes_below_a_box_are_the_tasks_and_it_is_their_group() {
     let plan = read(include_str!("../plans/kiro.md"));
-    assert_eq!(told(&plan), (Format::Checklist, 1, 5, 0, 0));
+    assert_eq!(told(&plan), (Format::Kiro, 1, 5, 0, 0));
     let phase = only(&plan);
     assert_eq!(tasks(phase), ["1", "2.1", "2.2", "2.3", "3"]);
     let status: Vec<Status> = phase.tasks.iter().map(|task| task.status).collect();

@@ -133,7 +133,7 @@ fn a_road_map_has_phases_criteria_and_what_is_ticked() {
 #[test]
 fn phases_in_one_file_come_one_after_the_other() {
     let plan = read(include_str!("../plans/spec-kit.md"));
-    assert_eq!(told(&plan), (Format::Phases, 3, 5, 0, 0));
+    assert_eq!(told(&plan), (Format::SpecKit, 3, 5, 0, 0));
     assert_eq!(plan.phases[1].needs, ["1"]);
     assert_eq!(plan.phases[0].status, Status::Completed);
     assert_eq!(plan.phases[1].title, "User Story 1 - Make an album (Priority: P1) 🎯 MVP");
