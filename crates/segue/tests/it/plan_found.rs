@@ -52,7 +52,7 @@ fn h2_side_by_side_keeps_what_was_said_about_order_and_the_rest_overlaps() {
 
 #[test]
 fn agents_that_tick_the_same_file_side_by_side_are_merged_item_by_item() {
-    let world = world(4, Script { step_ms: 300, ..roomy() });
+    let world = world(4, Script { step_ms: 900, ..roomy() });
     let plan = "# Tasks: Parts\n\n## Phase 1: One\n\n**Depends on**: none\n\n- [ ] T001 step 1: write it in src/01.txt\n\
                 ## Phase 2: Two\n\n**Depends on**: none\n\n- [ ] T002 step 2: write it in src/02.txt\n- [ ] T003 step 3: write it in src/03.txt\n\
                 ## Progress\n\n**Depends on**: Phase 1, Phase 2\n\n- [ ] T004 step 4: write it in src/04.txt\n";
