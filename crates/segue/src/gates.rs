@@ -19,6 +19,7 @@ use tokio::process::Command;
 use crate::checkpoint::Workplace;
 use crate::keep::{Found, Kept};
 use crate::process::{self, own};
+use crate::store::own_file;
 
 /// How much of the end of a gate's output goes into the journal and back to the agent.
 const TAIL: u64 = 6_000;
@@ -84,7 +85,11 @@ struct Ended {
 
 async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Result<Ended> {
     std::fs::create_dir_all(&room.run_dir)?;
-    let kept = Kept::new(File::create(output)?, &room.redactor, &room.found);
+    let kept = Kept::new(
+        own_file().create(true).write(true).truncate(true).open(output)?,
+        &room.redactor,
+        &room.found,
+    );
     let (reader, writer) = std::io::pipe()?;
     let mark = format!("{}.{}", room.run, file_name(&gate.name));
     let mut command = Command::new("sh");
@@ -143,7 +148,7 @@ fn keep(mut reader: impl Read, kept: Kept) {
 
 fn note_timeout(gate: &GateSpec, output: &Path) -> std::io::Result<()> {
     use std::io::Write;
-    let mut file = File::options().append(true).open(output)?;
+    let mut file = own_file().append(true).open(output)?;
     writeln!(file, "\nsegue: the gate timed out: it did not end within {} s", gate.timeout_ms / 1_000)
 }
 
