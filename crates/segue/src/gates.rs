@@ -17,7 +17,7 @@ use segue_redact::Redactor;
 use tokio::process::Command;
 
 use crate::checkpoint::Workplace;
-use crate::keep::{Found, Kept};
+use crate::keep::{self, Found, Kept};
 use crate::process::{self, own};
 use crate::store::own_file;
 
@@ -85,11 +85,9 @@ struct Ended {
 
 async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Result<Ended> {
     std::fs::create_dir_all(&room.run_dir)?;
-    let kept = Kept::new(
-        own_file().create(true).write(true).truncate(true).open(output)?,
-        &room.redactor,
-        &room.found,
-    );
+    let file = own_file().create(true).read(true).append(true).open(output)?;
+    file.set_len(0)?;
+    let kept = Kept::new(file, keep::MOST, &room.redactor, &room.found);
     let (reader, writer) = std::io::pipe()?;
     let mark = format!("{}.{}", room.run, file_name(&gate.name));
     let mut command = Command::new("sh");
@@ -112,7 +110,7 @@ async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Re
     })?;
     // The command holds the other end of the pipe; while it is there, the output has no end.
     drop(command);
-    let reader = tokio::task::spawn_blocking(move || keep(reader, kept));
+    let reader = tokio::task::spawn_blocking(move || keep_output(reader, kept));
     let ended = tokio::time::timeout(Duration::from_millis(gate.timeout_ms), child.wait()).await;
     let timed_out = ended.is_err();
     let exit = match ended {
@@ -136,7 +134,7 @@ async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Re
     Ok(Ended { exit: exit.filter(|_| !timed_out), timed_out })
 }
 
-fn keep(mut reader: impl Read, kept: Kept) {
+fn keep_output(mut reader: impl Read, kept: Kept) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(read) = reader.read(&mut buffer) {
         if read == 0 {

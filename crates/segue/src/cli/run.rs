@@ -156,7 +156,8 @@ fn end_dead_runs(journal: &Journal, store: &Store) -> Result<(), Failure> {
         let elsewhere = |spec: &RunSpec| Path::new(&spec.workdir) != store.workdir();
         if !machine.view().spec.as_deref().is_some_and(elsewhere) {
             end_orphans(&row.id, machine.view());
-            undo_swap(&store.run_dir(&row.id));
+            // Its journal is another run's; it was said on the terminal.
+            let _ = undo_swap(&store.run_dir(&row.id));
         }
     }
     Ok(())
