@@ -250,11 +250,13 @@ fn identity(path: &Path) -> Result<Option<(u64, u64)>> {
 
 fn cannot(path: &Path, error: &io::Error) -> Error {
     let path = path.to_owned();
-    match error.kind() {
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::ReadOnly { path },
-        ErrorKind::StorageFull => Error::Full { path },
-        _ => Error::CannotOpen { path, why: error.to_string() },
+    if [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem].contains(&error.kind()) {
+        return Error::ReadOnly { path };
     }
+    if error.kind() == ErrorKind::StorageFull {
+        return Error::Full { path };
+    }
+    Error::CannotOpen { path, why: error.to_string() }
 }
 
 fn make(path: &Path) -> io::Result<()> {

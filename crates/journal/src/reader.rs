@@ -49,10 +49,8 @@ impl Reader {
         if !is_name(run) {
             return Err(unknown());
         }
-        RunFile::read(&self.file(run)).map_err(|error| match error {
-            Error::NotFound { .. } => unknown(),
-            other => other,
-        })
+        RunFile::read(&self.file(run))
+            .map_err(|error| if matches!(error, Error::NotFound { .. }) { unknown() } else { error })
     }
 
     /// All runs, newest first. One that cannot be read is there by its name, as [`UNREADABLE`].

@@ -179,6 +179,14 @@ fn tamper(room: &Room, dice: &mut Dice) -> String {
 
 #[test]
 fn of_a_thousand_changes_none_goes_unnoticed() {
+    std::thread::scope(|scope| {
+        for seed in 0..4 {
+            scope.spawn(move || changed(250, Dice(seed)));
+        }
+    });
+}
+
+fn changed(times: u32, mut dice: Dice) {
     let room = Room::new();
     for run in ["r1", "r2"] {
         room.run(run);
@@ -187,8 +195,7 @@ fn of_a_thousand_changes_none_goes_unnoticed() {
         room.sql(run, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE");
     }
     let (whole, anchor) = (fs::read(room.file("r1")).unwrap(), fs::read(room.anchor("r1")).unwrap());
-    let mut dice = Dice(16);
-    for n in 0..1_000 {
+    for n in 0..times {
         for rest in ["-wal", "-shm"] {
             let _ = fs::remove_file(room.runs().join("r1").join(format!("journal.db{rest}")));
         }

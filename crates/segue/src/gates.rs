@@ -19,6 +19,7 @@ use tokio::process::Command;
 use crate::checkpoint::Workplace;
 use crate::keep::{self, Found, Kept};
 use crate::process::{self, own};
+use crate::store::own_file;
 
 /// How much of the end of a gate's output goes into the journal and back to the agent.
 const TAIL: u64 = 6_000;
@@ -84,7 +85,7 @@ struct Ended {
 
 async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Result<Ended> {
     std::fs::create_dir_all(&room.run_dir)?;
-    let file = File::options().create(true).read(true).append(true).open(output)?;
+    let file = own_file().create(true).read(true).append(true).open(output)?;
     file.set_len(0)?;
     let kept = Kept::new(file, keep::MOST, &room.redactor, &room.found);
     let (reader, writer) = std::io::pipe()?;
@@ -145,7 +146,7 @@ fn keep_output(mut reader: impl Read, kept: Kept) {
 
 fn note_timeout(gate: &GateSpec, output: &Path) -> std::io::Result<()> {
     use std::io::Write;
-    let mut file = File::options().append(true).open(output)?;
+    let mut file = own_file().append(true).open(output)?;
     writeln!(file, "\nsegue: the gate timed out: it did not end within {} s", gate.timeout_ms / 1_000)
 }
 

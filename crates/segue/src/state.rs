@@ -51,6 +51,10 @@ impl State {
     /// # Errors
     /// When the folder or the file cannot be written.
     pub(crate) fn id(&self) -> io::Result<String> {
+        let known: String = self.read("id.json");
+        if !known.is_empty() {
+            return Ok(known);
+        }
         self.update("id.json", |id: &mut String| {
             if id.is_empty() {
                 *id = uuid::Uuid::new_v4().to_string();

@@ -5,6 +5,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use segue_machine::Depth;
@@ -20,6 +21,9 @@ use crate::store::Store;
 
 /// The folder of the work tree in which presets keep files of their own.
 pub(super) const OWN_FOLDER: &str = ".segue";
+
+/// A link in the place of a file is not written through.
+const NO_FOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
 
 /// The most that a summary file holds.
 const SUMMARY_CHARS: usize = 2_000;
@@ -254,7 +258,7 @@ pub(super) fn append(path: &Path, head: &str, section: &str) -> io::Result<()> {
     if let Some(dir) = path.parent() {
         std::fs::create_dir_all(dir)?;
     }
-    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+    let mut file = OpenOptions::new().append(true).create(true).custom_flags(NO_FOLLOW).open(path)?;
     let head = if file.metadata()?.len() == 0 { head } else { "" };
     file.write_all(format!("{head}{section}").as_bytes())?;
     file.sync_all()

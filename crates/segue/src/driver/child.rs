@@ -1,6 +1,5 @@
 //! One agent process: its streams, and its end, which is also the end of everything it started.
 
-use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -17,6 +16,7 @@ use tokio::sync::mpsc;
 use super::Input;
 use crate::keep::{self, Found, Keeping, Kept};
 use crate::process::{self, own, tree};
+use crate::store::own_file;
 
 /// How long an agent may take to end by itself after its input was closed.
 const CLOSE_GRACE: Duration = Duration::from_secs(3);
@@ -98,7 +98,7 @@ pub(super) fn spawn(launch: Launch, session: u32, to: mpsc::Sender<Input>) -> io
     for (path, text) in &launch.files {
         std::fs::write(path, text)?;
     }
-    let open = |path| File::options().create(true).read(true).append(true).open(path);
+    let open = |path| own_file().create(true).read(true).append(true).open(path);
     let (output, errors) = (open(&launch.output)?, open(&launch.errors)?);
     let mut command = Command::new(program);
     command

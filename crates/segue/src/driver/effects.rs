@@ -11,6 +11,7 @@ use crate::gates::{self, GateRoom, guard};
 use crate::learned;
 use crate::private::Private;
 use crate::state::State;
+use crate::store::own_file;
 
 /// How many running tools a side question names.
 const RUNNING_NAMED: usize = 10;
@@ -75,9 +76,8 @@ impl Driver {
     // A copy for whoever wants to read all of it; the journal has it too.
     pub(super) fn keep_message(&self, session: u32, text: &str) {
         use std::io::Write;
-        use std::os::unix::fs::OpenOptionsExt;
         let path = self.place.store.messages(&self.place.run, session);
-        let file = std::fs::File::options().create(true).append(true).mode(0o600).open(path);
+        let file = own_file().create(true).append(true).open(path);
         let _ = file.and_then(|mut file| writeln!(file, "{}\n\n---\n", text.trim_end()));
     }
 

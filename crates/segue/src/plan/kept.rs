@@ -3,7 +3,7 @@
 //! One change is one line, a JSON merge patch, durable before anything follows from it. Half a line at the end is what a
 //! dying process left behind and is dropped.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,7 @@ use super::patch;
 use super::state::State;
 use crate::checkpoint::write_whole;
 use crate::clock;
+use crate::store::own_file;
 
 /// The changes, one a line.
 const CHANGES: &str = "changes.jsonl";
@@ -67,7 +68,7 @@ impl Kept {
     pub(crate) fn open(dir: &Path) -> Result<Self, StateError> {
         let (mut kept, whole) = Self::read(dir)?;
         let path = kept.changes();
-        let shorten = || OpenOptions::new().write(true).open(&path)?.set_len(whole);
+        let shorten = || own_file().write(true).open(&path)?.set_len(whole);
         shorten().map_err(|source| StateError::File { path: path.clone(), source })?;
         kept.show()?;
         Ok(kept)
@@ -120,7 +121,7 @@ impl Kept {
             json!({ "seq": self.seq + 1, "at": Time(clock::now()), "patch": patch }).to_string() + "\n";
         let append = || {
             let new = !path.exists();
-            let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
+            let mut file = own_file().create(true).append(true).open(&path)?;
             file.write_all(line.as_bytes())?;
             file.sync_data()?;
             if new { File::open(&self.dir)?.sync_all() } else { Ok(()) }
@@ -142,11 +143,9 @@ impl Kept {
 
     /// Keeps the flags for as long as the plan can go on.
     pub(crate) fn keep_flags(&self, flags: &[String]) -> Result<(), StateError> {
-        use std::os::unix::fs::OpenOptionsExt;
         let path = self.dir.join(FLAGS);
         let write = || {
-            let mut file =
-                OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&path)?;
+            let mut file = own_file().create(true).write(true).truncate(true).open(&path)?;
             file.write_all(&serde_json::to_vec(flags)?)?;
             file.sync_all()
         };

@@ -1,4 +1,5 @@
 use segue_plans::Status;
+use std::fs::OpenOptions;
 
 use super::*;
 
