@@ -9,6 +9,7 @@ pub mod plain;
 mod plans;
 mod records;
 mod seeds;
+mod slow;
 mod texts;
 mod wire;
 
@@ -92,6 +93,7 @@ pub const TARGETS: &[Target] = &[
     bytes("plans", plans::read, plans::SEEDS),
     bytes("phase-report", plans::report, plans::REPORTS),
     bytes("handoff", plans::handoff, plans::HANDOFFS),
+    bytes("slow-redaction", slow::redact, slow::SEEDS),
 ];
 
 /// The decoder of that name.

@@ -12,6 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use segue_rehearsal::matrix::{self, Cell};
 use serde_json::{Value, json};
 
+use crate::bench::redact;
 use crate::{Outcome, agents, faults, fuzz, shell, test};
 
 /// The figures of each cell, by its name.
@@ -20,14 +21,19 @@ type Results = BTreeMap<String, Value>;
 /// Runs one part, or all of them.
 pub(crate) fn nightly(words: &[&str]) -> Outcome {
     match words {
-        [] => random().and(fuzz::fuzz(&[])).and(faults::faults(&[])).and(continuity(&[])),
+        [] => {
+            let parts = random().and(redact::check()).and(fuzz::fuzz(&[])).and(faults::faults(&[]));
+            parts.and(continuity(&[]))
+        }
         ["random"] => random(),
+        ["redact"] => redact::check(),
         ["fuzz"] => fuzz::fuzz(&[]),
         ["faults"] => faults::faults(&[]),
         ["matrix", words @ ..] => continuity(words),
-        _ => {
-            Err("cargo xtask nightly [random | fuzz | faults | matrix [--pairwise] [--again] [WORD…]]".into())
-        }
+        _ => Err(
+            "cargo xtask nightly [random | redact | fuzz | faults | matrix [--pairwise] [--again] [WORD…]]"
+                .into(),
+        ),
     }
 }
 

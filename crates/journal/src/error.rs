@@ -66,6 +66,20 @@ pub enum Error {
         /// The journal's file.
         path: PathBuf,
     },
+    /// The journal of a run at work was removed, or another file was put in its place.
+    #[error("the journal {} was removed or replaced while the run was at work", path.display())]
+    Gone {
+        /// The journal's file.
+        path: PathBuf,
+    },
+    /// What is stored is not what was written.
+    #[error("the journal {} was changed by somebody else: {why}", path.display())]
+    Changed {
+        /// The journal's file.
+        path: PathBuf,
+        /// What was found.
+        why: String,
+    },
     /// An event did not follow the last stored one, so another writer must have been at work.
     #[error("run {run} expects event {expected} but was given {given}: another process has written to it")]
     OutOfOrder {

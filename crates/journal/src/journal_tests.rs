@@ -5,10 +5,14 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use rusqlite::Connection;
+
 use tempfile::TempDir;
 
 use super::*;
+use crate::chain::Integrity;
 use crate::row::StoredEvent;
+use crate::{UNREADABLE, schema};
 
 struct Place {
     dir: TempDir,
@@ -19,12 +23,13 @@ impl Place {
         Self { dir: tempfile::tempdir().unwrap() }
     }
 
+    /// The journal of run r1.
     fn path(&self) -> PathBuf {
-        self.dir.path().join("journal.db")
+        self.journal().view().file("r1")
     }
 
     fn journal(&self) -> Journal {
-        Journal::open(&self.path()).unwrap()
+        Journal::open(self.dir.path())
     }
 
     fn with_run(&self, id: &str) -> Journal {
@@ -81,9 +86,10 @@ fn a_writer_that_vanished_without_closing_loses_nothing() {
     journal.append("r1", &[entry(1)], None).unwrap();
     // A copy of the files as they lie on the disk is what a killed process leaves.
     let after = Place::new();
-    for file in fs::read_dir(place.dir.path()).unwrap() {
+    fs::create_dir(after.dir.path().join("r1")).unwrap();
+    for file in fs::read_dir(place.dir.path().join("r1")).unwrap() {
         let file = file.unwrap();
-        fs::copy(file.path(), after.dir.path().join(file.file_name())).unwrap();
+        fs::copy(file.path(), after.dir.path().join("r1").join(file.file_name())).unwrap();
     }
     assert_eq!(seqs(&after.journal().view().events("r1", 0, 9).unwrap()), [1]);
 }
@@ -91,13 +97,15 @@ fn a_writer_that_vanished_without_closing_loses_nothing() {
 #[test]
 fn a_newer_journal_is_refused_and_left_alone() {
     let place = Place::new();
-    place.with_run("r1").inner.conn.pragma_update(None, "user_version", VERSION_NEXT).unwrap();
+    drop(place.with_run("r1"));
+    Connection::open(place.path()).unwrap().pragma_update(None, "user_version", VERSION_NEXT).unwrap();
     let refused = Error::Newer { path: place.path(), found: VERSION_NEXT, known: schema::VERSION };
-    assert_eq!(Journal::open(&place.path()).unwrap_err(), refused);
-    assert_eq!(Journal::read(&place.path()).unwrap_err(), refused);
+    assert_eq!(place.journal().append("r1", &[entry(1)], None).unwrap_err(), refused);
+    assert_eq!(place.journal().view().events("r1", 0, 1).unwrap_err(), refused);
+    assert_eq!(place.journal().view().runs().unwrap()[0].status, UNREADABLE);
     let said = refused.to_string();
     assert!(
-        said.contains("version 2") && said.contains("up to 1") && said.contains("update segue"),
+        said.contains("version 3") && said.contains("up to 2") && said.contains("update segue"),
         "{said}"
     );
 }
@@ -129,14 +137,14 @@ fn of_two_writers_the_slower_one_is_fenced_off() {
 }
 
 #[test]
-fn writers_that_open_a_new_journal_at_once_all_succeed() {
+fn of_writers_that_make_the_same_run_at_once_one_succeeds() {
     let place = Place::new();
-    thread::scope(|scope| {
-        for _ in 0..8 {
-            scope.spawn(|| place.journal());
-        }
+    let made = thread::scope(|scope| {
+        let all: Vec<_> =
+            (0..8).map(|_| scope.spawn(|| place.journal().create_run(&run("r1", 1)).is_ok())).collect();
+        all.into_iter().map(|one| one.join().unwrap()).filter(|made| *made).count()
     });
-    assert_eq!(place.journal().view().runs(), Ok(vec![]));
+    assert_eq!((made, place.journal().view().last_seq("r1")), (1, Ok(0)));
 }
 
 #[test]
@@ -151,7 +159,7 @@ fn a_reader_follows_a_writer_at_work_and_sees_whole_transactions() {
             }
             done.store(true, Ordering::Release);
         });
-        let reader = Journal::read(&place.path()).unwrap();
+        let reader = Journal::read(place.dir.path());
         let mut seen = 0;
         loop {
             let last_look = done.load(Ordering::Acquire);
@@ -171,8 +179,8 @@ fn a_reader_follows_a_writer_at_work_and_sees_whole_transactions() {
 fn a_reader_can_not_write() {
     let place = Place::new();
     drop(place.with_run("r1"));
-    let reader = Journal::read(&place.path()).unwrap();
-    assert!(reader.conn.execute("DELETE FROM runs", []).is_err());
+    let file = Journal::read(place.dir.path()).open("r1").unwrap();
+    assert!(file.conn.execute("DELETE FROM runs", []).is_err());
 }
 
 #[test]
@@ -208,15 +216,15 @@ fn a_run_must_exist_once() {
 #[test]
 fn no_journal_an_empty_one_and_a_file_of_something_else_are_told_apart() {
     let place = Place::new();
-    let path = place.path();
-    assert_eq!(Journal::read(&path).unwrap_err(), Error::NotFound { path: path.clone() });
+    let (path, unknown) = (place.path(), Err(Error::UnknownRun { run: "r1".into() }));
+    let look = || Journal::read(place.dir.path()).events("r1", 0, 1);
+    assert_eq!((look(), place.journal().view().runs()), (unknown.clone(), Ok(vec![])));
+    fs::create_dir(path.parent().unwrap()).unwrap();
     fs::write(&path, "").unwrap();
-    assert_eq!(Journal::read(&path).unwrap_err(), Error::NotFound { path: path.clone() });
+    assert_eq!((look(), place.journal().view().runs()), (unknown, Ok(vec![])));
     fs::write(&path, "not a database at all, but long enough to be looked at twice").unwrap();
-    assert!(matches!(Journal::read(&path), Err(Error::Corrupt { .. })));
-    assert!(matches!(Journal::open(&path), Err(Error::Corrupt { .. })));
-    let nowhere = path.with_file_name("no/such/folder.db");
-    assert!(matches!(Journal::open(&nowhere), Err(Error::CannotOpen { .. })));
+    assert!(matches!(look(), Err(Error::Corrupt { .. })));
+    assert!(matches!(place.journal().append("r1", &[], None), Err(Error::Corrupt { .. })));
 }
 
 #[test]
@@ -224,8 +232,22 @@ fn a_full_disk_is_named_and_keeps_what_was_there() {
     let place = Place::new();
     let mut journal = place.with_run("r1");
     journal.append("r1", &[entry(1)], None).unwrap();
-    let pages: i64 = journal.inner.conn.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
-    journal.inner.conn.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
+    let pages: i64 = journal
+        .open
+        .as_ref()
+        .unwrap()
+        .file
+        .conn
+        .pragma_query_value(None, "page_count", |row| row.get(0))
+        .unwrap();
+    journal
+        .open
+        .as_ref()
+        .unwrap()
+        .file
+        .conn
+        .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
+        .unwrap();
     let long = "x".repeat(100_000);
     let refused = journal.append("r1", &[Entry { event: &long, ..entry(2) }], None);
     assert_eq!(refused, Err(Error::Full { path: place.path() }));
@@ -242,19 +264,22 @@ fn a_journal_in_a_read_only_folder_can_be_read() {
     let place = Place::new();
     let folder = place.dir.path().join("a %41?b#c");
     fs::create_dir(&folder).unwrap();
-    let path = folder.join("journal.db");
-    let mut journal = Journal::open(&path).unwrap();
+    let mut journal = Journal::open(&folder);
+    let path = journal.view().file("r1");
+    let run_dir = folder.join("r1");
     journal.create_run(&run("r1", 1)).unwrap();
     journal.append("r1", &[entry(1)], None).unwrap();
     drop(journal);
     mode(path.clone(), 0o444);
-    mode(folder.clone(), 0o555);
-    let seen = Journal::read(&path).and_then(|reader| reader.last_seq("r1"));
-    let immutable = Reader::connect(&path, true).and_then(|reader| reader.last_seq("r1"));
+    mode(run_dir.clone(), 0o555);
+    let seen = Journal::read(&folder).last_seq("r1");
+    let immutable = crate::file::connect(&path, true).map(|conn| {
+        conn.query_row("SELECT max(seq) FROM events", [], |row| row.get::<_, i64>(0)).unwrap().unsigned_abs()
+    });
     // The superuser may write everywhere.
-    let may_write = fs::write(folder.join("probe"), "").is_ok();
-    let refused = Journal::open(&path).err();
-    mode(folder, 0o755);
+    let may_write = fs::write(run_dir.join("probe"), "").is_ok();
+    let refused = Journal::open(&folder).append("r1", &[entry(2)], None).err();
+    mode(run_dir, 0o755);
     assert_eq!((seen, immutable), (Ok(1), Ok(1)));
     if !may_write {
         assert_eq!(refused, Some(Error::ReadOnly { path }));
@@ -262,14 +287,14 @@ fn a_journal_in_a_read_only_folder_can_be_read() {
 }
 
 #[test]
-fn several_runs_share_a_journal_that_all_of_them_open_at_the_same_moment() {
+fn several_runs_are_written_at_the_same_moment_each_to_its_own_file() {
     let place = Place::new();
     let names: Vec<String> = (0..8).map(|n| format!("r{n}")).collect();
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         for name in &names {
-            let path = place.path();
+            let dir = place.dir.path();
             scope.spawn(move || {
-                let mut journal = Journal::open(&path).unwrap();
+                let mut journal = Journal::open(dir);
                 journal.create_run(&run(name, 1)).unwrap();
                 for seq in 1..=20 {
                     journal.append(name, &[entry(seq)], None).unwrap();
@@ -277,6 +302,124 @@ fn several_runs_share_a_journal_that_all_of_them_open_at_the_same_moment() {
             });
         }
     });
-    let reader = Journal::read(&place.path()).unwrap();
+    let reader = Journal::read(place.dir.path());
     assert!(names.iter().all(|name| reader.last_seq(name) == Ok(20)));
+}
+
+#[test]
+fn a_journal_that_is_removed_or_replaced_under_its_writer_is_noticed() {
+    for replace in [false, true] {
+        let place = Place::new();
+        let mut journal = place.with_run("r1");
+        journal.append("r1", &[entry(1)], None).unwrap();
+        let copy = fs::read(place.path()).unwrap();
+        fs::remove_dir_all(place.path().parent().unwrap()).unwrap();
+        if replace {
+            fs::create_dir(place.path().parent().unwrap()).unwrap();
+            fs::write(place.path(), copy).unwrap();
+        }
+        let gone = Err(Error::Gone { path: place.path() });
+        assert_eq!(journal.append("r1", &[entry(2)], None), gone, "replaced: {replace}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_place_of_a_journal_is_not_followed() {
+    let (place, victim) = (Place::new(), Place::new());
+    drop(victim.with_run("r1"));
+    let before = fs::read(victim.path()).unwrap();
+    fs::create_dir(place.path().parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(victim.path(), place.path()).unwrap();
+    assert!(matches!(place.journal().append("r1", &[entry(1)], None), Err(Error::Corrupt { .. })));
+    assert!(matches!(place.journal().view().events("r1", 0, 1), Err(Error::Corrupt { .. })));
+    assert_eq!(place.journal().view().runs().unwrap()[0].status, UNREADABLE);
+    assert_eq!(fs::read(victim.path()).unwrap(), before);
+}
+
+#[test]
+fn the_index_says_only_what_the_journal_says_and_can_be_lost() {
+    let place = Place::new();
+    let mut journal = place.with_run("r1");
+    let end = Status { text: "verified", finished_at: Some(9) };
+    journal.append("r1", &[entry(1)], Some(end)).unwrap();
+    let row = place.path().with_file_name("row.json");
+    let status = || place.journal().view().run("r1").unwrap().status;
+    assert!(row.exists());
+    assert_eq!(status(), "verified");
+    fs::write(&row, "{half").unwrap();
+    assert_eq!(status(), "verified");
+    journal.append("r1", &[], Some("running".into())).unwrap();
+    assert!(!row.exists());
+    assert_eq!(status(), "running");
+}
+
+/// A run of ten events, anchored after the seventh.
+fn anchored(place: &Place) -> (Journal, Link) {
+    let mut journal = place.with_run("r1");
+    let list: Vec<Entry<'_>> = (1..=10).map(entry).collect();
+    journal.append("r1", &list[..7], None).unwrap();
+    let link = journal.link("r1").unwrap();
+    journal.append("r1", &list[7..], None).unwrap();
+    (journal, link)
+}
+
+#[test]
+fn a_chain_that_nobody_touched_is_whole_and_may_go_on_after_its_anchor() {
+    let place = Place::new();
+    let (mut journal, link) = anchored(&place);
+    let last = journal.link("r1").unwrap();
+    assert_eq!(last.seq, 10);
+    assert_eq!(journal.view().verify("r1", Some(&link)), Ok(Integrity::Whole(last)));
+    assert_eq!(place.journal().link("r1"), Ok(last), "as it is read back");
+    assert_eq!(journal.view().anchored("r1"), Ok(None));
+    journal.set_anchored("r1", 7, "here").unwrap();
+    assert_eq!(journal.view().anchored("r1"), Ok(Some((7, "here".into()))));
+}
+
+#[test]
+fn every_kind_of_change_breaks_the_chain_and_is_named() {
+    for (change, repaired, seq, words) in [
+        ("UPDATE events SET event = '{}' WHERE seq = 4", false, 4, "not as it was written"),
+        ("UPDATE events SET at = 5 WHERE seq = 10", false, 10, "not as it was written"),
+        ("UPDATE events SET effects = '[1]' WHERE seq = 4", true, 7, "replaced"),
+        ("DELETE FROM events WHERE seq = 4", false, 5, "missing"),
+        ("DELETE FROM events WHERE seq > 5", false, 7, "missing at the end"),
+        ("UPDATE runs SET task = 'another'", false, 1, "not as it was written"),
+        ("UPDATE runs SET task = 'another'", true, 7, "replaced"),
+    ] {
+        let place = Place::new();
+        let (mut journal, link) = anchored(&place);
+        Connection::open(place.path()).unwrap().execute(change, []).unwrap();
+        if repaired {
+            journal = place.journal();
+            journal.accept("r1").unwrap();
+        }
+        match journal.view().verify("r1", Some(&link)) {
+            Ok(Integrity::Broken { seq: at, what }) => {
+                assert!(at == seq && what.contains(words), "{change}: {at} {what}");
+            }
+            other => panic!("{change}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn an_event_that_is_changed_under_its_writer_stops_it() {
+    let place = Place::new();
+    let (mut journal, _) = anchored(&place);
+    Connection::open(place.path())
+        .unwrap()
+        .execute("UPDATE events SET chain = x'00' WHERE seq = 10", [])
+        .unwrap();
+    assert!(matches!(journal.append("r1", &[entry(11)], None), Err(Error::Changed { .. })));
+}
+
+#[test]
+fn a_journal_in_the_folder_of_another_run_is_refused() {
+    let place = Place::new();
+    drop(place.with_run("r1"));
+    fs::rename(place.dir.path().join("r1"), place.dir.path().join("r2")).unwrap();
+    let refused = place.journal().view().last_seq("r2").unwrap_err().to_string();
+    assert!(refused.contains("journal of run r1"), "{refused}");
 }

@@ -1,185 +1,156 @@
-//! Reading a journal, beside a writer or without one. A reader never changes the journal and never blocks its writer.
+//! Reading journals, beside writers or without one. A reader never changes a journal and never blocks its writer.
 
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
-
-use crate::error::{Error, Result, on};
+use crate::chain::{Integrity, Link};
+use crate::error::{Error, Result};
+use crate::file::RunFile;
+use crate::index;
 use crate::row::{RunRow, StoredEvent};
-use crate::schema;
-
-/// How long a call waits for another process that holds the journal.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How many runs the error about an ambiguous prefix names.
 const NAMED: usize = 5;
 
-/// The reading side of a journal; what it sees is always whole transactions.
-#[derive(Debug)]
+/// The file of a run's journal, in the folder of the run.
+const NAME: &str = "journal.db";
+
+/// The status of a run whose journal cannot be read.
+pub const UNREADABLE: &str = "unreadable";
+
+/// The journals below one folder, a folder each; what is seen of one is always whole transactions.
+#[derive(Debug, Clone)]
 pub struct Reader {
-    pub(crate) conn: Connection,
-    pub(crate) path: PathBuf,
+    dir: PathBuf,
 }
 
 impl Reader {
-    /// Opens the journal at `path` without the right to change it; the folder may be read-only too.
-    pub fn open(path: &Path) -> Result<Self> {
-        match fs::metadata(path) {
-            Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(Error::NotFound { path: path.to_owned() });
-            }
-            Err(error) => {
-                return Err(Error::CannotOpen { path: path.to_owned(), why: error.to_string() });
-            }
-        }
-        match Self::connect(path, false) {
-            // Without a log beside it the file holds everything, so nothing is missed by reading it alone.
-            Err(Error::CannotOpen { .. } | Error::ReadOnly { .. }) if !has_log(path) => {
-                Self::connect(path, true)
-            }
-            other => other,
-        }
+    /// The journals of the runs below `dir`.
+    pub(crate) fn at(dir: &Path) -> Self {
+        Self { dir: dir.to_owned() }
     }
 
-    pub(crate) fn connect(path: &Path, immutable: bool) -> Result<Self> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let conn = if immutable {
-            Connection::open_with_flags(immutable_uri(path), flags | OpenFlags::SQLITE_OPEN_URI)
-        } else {
-            Connection::open_with_flags(path, flags)
-        }
-        .map_err(on(path))?;
-        conn.busy_timeout(PATIENCE).map_err(on(path))?;
-        if schema::check(&conn, path)? == 0 {
-            return Err(Error::NotFound { path: path.to_owned() });
-        }
-        Ok(Self { conn, path: path.to_owned() })
-    }
-
-    /// Where the journal lies.
+    /// Where the journals lie.
+    #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.dir
     }
 
-    /// All runs, newest first.
+    /// The file of a run's journal.
+    #[must_use]
+    pub fn file(&self, run: &str) -> PathBuf {
+        self.dir.join(run).join(NAME)
+    }
+
+    pub(crate) fn open(&self, run: &str) -> Result<RunFile> {
+        let unknown = || Error::UnknownRun { run: run.to_owned() };
+        if !is_name(run) {
+            return Err(unknown());
+        }
+        RunFile::read(&self.file(run)).map_err(|error| match error {
+            Error::NotFound { .. } => unknown(),
+            other => other,
+        })
+    }
+
+    /// All runs, newest first. One that cannot be read is there by its name, as [`UNREADABLE`].
     pub fn runs(&self) -> Result<Vec<RunRow>> {
-        let mut query = self
-            .conn
-            .prepare_cached(
-                "SELECT id, created_at, task, agent, policy, status, finished_at
-                 FROM runs ORDER BY created_at DESC, id DESC",
-            )
-            .map_err(on(&self.path))?;
-        query.query_map([], run_row).and_then(Iterator::collect).map_err(on(&self.path))
+        let mut rows: Vec<RunRow> = self
+            .names()?
+            .iter()
+            .filter_map(|run| self.row(run).unwrap_or_else(|e| self.broken(run, &e)))
+            .collect();
+        rows.sort_by(|a, b| (b.created_at, &b.id).cmp(&(a.created_at, &a.id)));
+        Ok(rows)
     }
 
     /// The run with this id, or the only one whose id starts with it.
     pub fn run(&self, id: &str) -> Result<RunRow> {
-        let mut query = self
-            .conn
-            .prepare_cached(
-                "SELECT id, created_at, task, agent, policy, status, finished_at
-                 FROM runs WHERE substr(id, 1, length(?1)) = ?1 AND ?1 <> ''
-                 ORDER BY id <> ?1, created_at DESC, id DESC LIMIT ?2",
-            )
-            .map_err(on(&self.path))?;
-        let mut found: Vec<RunRow> = query
-            .query_map(params![id, NAMED as i64], run_row)
-            .and_then(Iterator::collect)
-            .map_err(on(&self.path))?;
-        match found.first() {
-            None => Err(Error::UnknownRun { run: id.to_owned() }),
-            Some(first) if found.len() == 1 || first.id == id => Ok(found.swap_remove(0)),
-            Some(_) => Err(Error::AmbiguousRun {
-                prefix: id.to_owned(),
-                runs: found.into_iter().map(|run| run.id).collect(),
-            }),
+        let unknown = || Error::UnknownRun { run: id.to_owned() };
+        if id.is_empty() {
+            return Err(unknown());
+        }
+        let mut found: Vec<String> = self.names()?.into_iter().filter(|name| name.starts_with(id)).collect();
+        if found.iter().any(|name| name == id) {
+            return self.row(id)?.ok_or_else(unknown);
+        }
+        match found.as_slice() {
+            [] => Err(unknown()),
+            [one] => self.row(one)?.ok_or_else(unknown),
+            _ => {
+                let age = |name: &String| self.row(name).ok().flatten().map(|row| row.created_at);
+                found.sort_by_cached_key(|name| (age(name), name.clone()));
+                found.reverse();
+                found.truncate(NAMED);
+                Err(Error::AmbiguousRun { prefix: id.to_owned(), runs: found })
+            }
         }
     }
 
     /// At most `limit` events of a run that follow number `after` (0: from the start), in order.
     pub fn events(&self, run: &str, after: u64, limit: usize) -> Result<Vec<StoredEvent>> {
-        let mut query = self
-            .conn
-            .prepare_cached(
-                "SELECT seq, at, event, effects FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
-            )
-            .map_err(on(&self.path))?;
-        query
-            .query_map(params![run, clamp(after), clamp(limit as u64)], event_row)
-            .and_then(Iterator::collect)
-            .map_err(on(&self.path))
+        self.open(run)?.events(run, after, limit)
     }
 
     /// The number of a run's last event; 0 when it has none.
     pub fn last_seq(&self, run: &str) -> Result<u64> {
-        last_seq(&self.conn, run)
-            .map_err(on(&self.path))?
-            .ok_or_else(|| Error::UnknownRun { run: run.to_owned() })
+        self.open(run)?.last_seq(run)
     }
-}
 
-/// The number of a run's last event, or `None` when there is no such run.
-pub(crate) fn last_seq(conn: &Connection, run: &str) -> rusqlite::Result<Option<u64>> {
-    conn.prepare_cached(
-        "SELECT coalesce((SELECT max(seq) FROM events WHERE run = ?1), 0) FROM runs WHERE id = ?1",
-    )?
-    .query_row([run], |row| unsigned(row, 0))
-    .optional()
-}
+    /// Computes the whole chain of a run anew and compares it with what is stored, and with a link that was put down
+    /// elsewhere.
+    pub fn verify(&self, run: &str, link: Option<&Link>) -> Result<Integrity> {
+        self.open(run)?.verify(run, link)
+    }
 
-/// The engine counts in signed numbers; no real number or time comes near the limit.
-pub(crate) fn clamp(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
+    /// The last event of which the journal says that it was anchored, and where.
+    pub fn anchored(&self, run: &str) -> Result<Option<(u64, String)>> {
+        self.open(run)?.anchored()
+    }
 
-fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    row.get::<_, i64>(column).map(i64::unsigned_abs)
-}
-
-fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
-    Ok(RunRow {
-        id: row.get(0)?,
-        created_at: unsigned(row, 1)?,
-        task: row.get(2)?,
-        agent: row.get(3)?,
-        policy: row.get(4)?,
-        status: row.get(5)?,
-        finished_at: row.get::<_, Option<i64>>(6)?.map(i64::unsigned_abs),
-    })
-}
-
-fn event_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
-    Ok(StoredEvent {
-        seq: unsigned(row, 0)?,
-        at: unsigned(row, 1)?,
-        event: row.get(2)?,
-        effects: row.get(3)?,
-    })
-}
-
-/// Whether a write-ahead log with something in it lies beside the journal.
-fn has_log(path: &Path) -> bool {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    fs::metadata(log).is_ok_and(|log| log.len() > 0)
-}
-
-/// The path as a URI that promises the engine that nobody writes.
-fn immutable_uri(path: &Path) -> String {
-    let mut uri = String::from("file:");
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
-                uri.push(char::from(*byte))
-            }
-            other => uri.push_str(&format!("%{other:02x}")),
+    // A row that says that a run is over is right; any other one is looked up.
+    fn row(&self, run: &str) -> Result<Option<RunRow>> {
+        if let Some(row) = index::read(&self.dir.join(run)).filter(|row| row.id == run) {
+            return Ok(Some(row));
+        }
+        match RunFile::read(&self.file(run)) {
+            Ok(file) => match file.row(run) {
+                Err(Error::UnknownRun { .. }) => Ok(None),
+                other => other.map(Some),
+            },
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
         }
     }
-    uri.push_str("?immutable=1");
-    uri
+
+    fn broken(&self, run: &str, error: &Error) -> Option<RunRow> {
+        let made = fs::symlink_metadata(self.dir.join(run)).map_or(0, |found| found.mtime());
+        Some(RunRow {
+            id: run.to_owned(),
+            created_at: u64::try_from(made).unwrap_or_default() * 1_000,
+            task: error.to_string(),
+            agent: String::new(),
+            policy: String::new(),
+            status: UNREADABLE.to_owned(),
+            finished_at: None,
+        })
+    }
+
+    fn names(&self) -> Result<Vec<String>> {
+        let entries = match fs::read_dir(&self.dir) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Error::CannotOpen { path: self.dir.clone(), why: error.to_string() }),
+        };
+        let folders = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let names = folders.filter_map(|entry| entry.file_name().into_string().ok());
+        Ok(names.filter(|name| is_name(name)).collect())
+    }
+}
+
+/// Whether a run's id can be the name of a folder.
+pub(crate) fn is_name(run: &str) -> bool {
+    !run.is_empty() && !run.starts_with('.') && !run.contains(['/', '\0'])
 }

@@ -1,7 +1,9 @@
 //! What goes into a journal and comes out of it. Times are milliseconds since the Unix epoch, given by the caller.
 
+use serde::{Deserialize, Serialize};
+
 /// One run, as lists show it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRow {
     /// The run's id.
     pub id: String,

@@ -13,7 +13,8 @@ use crate::error::{Error, Result, on};
 pub const VERSION: u32 = MIGRATIONS.len() as u32;
 
 /// What leads from version `i` to version `i + 1`.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE runs (
         id          TEXT    NOT NULL PRIMARY KEY,
         created_at  INTEGER NOT NULL,
@@ -32,7 +33,15 @@ const MIGRATIONS: &[&str] = &["
         effects TEXT    NOT NULL,
         PRIMARY KEY (run, seq)
     ) WITHOUT ROWID;
-"];
+",
+    "
+    ALTER TABLE events ADD COLUMN chain BLOB;
+    CREATE TABLE anchors (
+        seq   INTEGER NOT NULL PRIMARY KEY,
+        place TEXT    NOT NULL
+    );
+",
+];
 
 /// The version of an open journal; a newer one than this program knows is refused. 0 is an empty file.
 pub(crate) fn check(conn: &Connection, path: &Path) -> Result<u32> {

@@ -1,64 +1,64 @@
 //! Writing a journal: one owner, each call one durable transaction.
 //!
-//! The check of the sequence number inside that transaction is the fence: of two writers that both believe they own a
-//! run, the slower one is refused and nothing of it is stored.
+//! The check of the last link inside that transaction is the fence: of two writers that both believe they own a run, the
+//! slower one is refused and nothing of it is stored.
 
 use std::path::Path;
-use std::thread;
-use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, TransactionBehavior, params};
+use rusqlite::{ErrorCode, TransactionBehavior, params};
 
+use crate::chain::Link;
 use crate::error::{Error, Result, on};
-use crate::reader::{Reader, clamp, last_seq};
+use crate::file::{RunFile, clamp, last_link};
+use crate::index;
+use crate::reader::{Reader, is_name};
 use crate::row::{Entry, RunRow, Status};
-use crate::schema;
 
-/// How long others may write before this one gives up: several runs share a journal, and a slow disk makes each wait for all.
-const PATIENCE_TO_WRITE: Duration = Duration::from_secs(60);
-
-/// The writing side of a journal. A call that returns `Ok` has reached the disk.
+/// The writing side of the journals below one folder. A call that returns `Ok` has reached the disk.
 #[derive(Debug)]
 pub struct Journal {
-    inner: Reader,
+    reader: Reader,
+    pub(crate) open: Option<Open>,
+}
+
+/// The run that was written to last.
+#[derive(Debug)]
+pub(crate) struct Open {
+    pub(crate) file: RunFile,
+    row: RunRow,
+    /// The last link that was written or found here.
+    last: Link,
 }
 
 impl Journal {
-    /// Opens the journal at `path` for writing; creates it or brings it to this version where needed.
-    pub fn open(path: &Path) -> Result<Self> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut conn = Connection::open_with_flags(path, flags).map_err(on(path))?;
-        // Where writing is not allowed the engine opens for reading without a word.
-        if conn.is_readonly(MAIN_DB).map_err(on(path))? {
-            return Err(Error::ReadOnly { path: path.to_owned() });
-        }
-        conn.busy_timeout(PATIENCE_TO_WRITE).map_err(on(path))?;
-        schema::check(&conn, path)?;
-        write_ahead(&conn).map_err(on(path))?;
-        conn.pragma_update(None, "synchronous", "FULL").map_err(on(path))?;
-        conn.pragma_update(None, "foreign_keys", true).map_err(on(path))?;
-        schema::migrate(&mut conn, path)?;
-        Ok(Self { inner: Reader { conn, path: path.to_owned() } })
+    /// The journals of the runs below `dir`, for writing; a run's file is opened when it is written to.
+    #[must_use]
+    pub fn open(dir: &Path) -> Self {
+        Self { reader: Reader::at(dir), open: None }
     }
 
-    /// Opens the journal at `path` for reading only.
-    pub fn read(path: &Path) -> Result<Reader> {
-        Reader::open(path)
+    /// The journals of the runs below `dir`, for reading only.
+    #[must_use]
+    pub fn read(dir: &Path) -> Reader {
+        Reader::at(dir)
     }
 
-    /// The reading side, on the writer's own connection.
+    /// The reading side.
+    #[must_use]
     pub fn view(&self) -> &Reader {
-        &self.inner
+        &self.reader
     }
 
     /// Stores a new run, without events.
     pub fn create_run(&mut self, run: &RunRow) -> Result<()> {
-        let path = &self.inner.path;
-        let stored = self.inner.conn.execute(
+        if !is_name(&run.id) {
+            return Err(Error::UnknownRun { run: run.id.clone() });
+        }
+        let path = self.reader.file(&run.id);
+        let file = RunFile::write(&path)?;
+        let stored = file.conn.execute(
             "INSERT INTO runs (id, created_at, task, agent, policy, status, finished_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE NOT EXISTS (SELECT 1 FROM runs)",
             params![
                 run.id,
                 clamp(run.created_at),
@@ -69,39 +69,53 @@ impl Journal {
                 run.finished_at.map(clamp)
             ],
         );
+        let exists = || Err(Error::RunExists { run: run.id.clone() });
         match stored {
-            Ok(_) => Ok(()),
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                Err(Error::RunExists { run: run.id.clone() })
+            Ok(0) => exists(),
+            Ok(_) => {
+                self.open = Some(Open { file, row: run.clone(), last: Link::first(run) });
+                Ok(())
             }
-            Err(error) => Err(on(path)(error)),
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => exists(),
+            Err(error) => Err(on(&path)(error)),
         }
     }
 
     /// Stores the next events of a run and where it stands after them, all or nothing.
     pub fn append(&mut self, run: &str, entries: &[Entry<'_>], status: Option<Status<'_>>) -> Result<()> {
-        let Reader { conn, path } = &mut self.inner;
-        let engine = on(path);
-        let change = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&engine)?;
-        let last = last_seq(&change, run).map_err(&engine)?;
-        let mut last = last.ok_or_else(|| Error::UnknownRun { run: run.to_owned() })?;
+        let dir = self.reader.path().join(run);
+        let Open { file, row, last } = self.opened(run)?;
+        if !file.is_in_place() {
+            return Err(Error::Gone { path: file.path.clone() });
+        }
+        if status.is_some_and(|status| status.finished_at.is_none()) {
+            index::remove(&dir);
+        }
+        let path = file.path.clone();
+        let engine = on(&path);
+        let change = file.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&engine)?;
+        let stored = last_link(&change, row).map_err(&engine)?;
+        if stored != *last && stored.seq == last.seq {
+            let why = format!("event {} is not as it was written", stored.seq);
+            return Err(Error::Changed { path: path.clone(), why });
+        }
+        let mut link = stored;
         {
             let mut insert = change
                 .prepare_cached(
-                    "INSERT INTO events (run, seq, at, event, effects) VALUES (?1, ?2, ?3, ?4, ?5)",
+                    "INSERT INTO events (run, seq, at, event, effects, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 )
                 .map_err(&engine)?;
             for entry in entries {
-                if entry.seq != last + 1 {
-                    return Err(Error::OutOfOrder {
-                        run: run.to_owned(),
-                        expected: last + 1,
-                        given: entry.seq,
-                    });
+                // Events that somebody else has added or taken away show here, too.
+                if entry.seq != link.seq + 1 {
+                    let (run, expected) = (run.to_owned(), link.seq + 1);
+                    return Err(Error::OutOfOrder { run, expected, given: entry.seq });
                 }
-                last = entry.seq;
+                link = link.next(entry);
+                let (seq, at) = (clamp(entry.seq), clamp(entry.at));
                 insert
-                    .execute(params![run, clamp(entry.seq), clamp(entry.at), entry.event, entry.effects])
+                    .execute(params![run, seq, at, entry.event, entry.effects, &link.hash[..]])
                     .map_err(&engine)?;
             }
         }
@@ -113,23 +127,69 @@ impl Journal {
                 })
                 .map_err(&engine)?;
         }
-        change.commit().map_err(&engine)
-    }
-}
-
-// The switch is made once in a journal's life and does not wait by itself when somebody else makes it at the same time.
-fn write_ahead(conn: &Connection) -> rusqlite::Result<()> {
-    let until = Instant::now() + PATIENCE_TO_WRITE;
-    loop {
-        match conn.pragma_update(None, "journal_mode", "WAL") {
-            Err(error) if busy(&error) && Instant::now() < until => thread::sleep(Duration::from_millis(10)),
-            done => return done,
+        change.commit().map_err(&engine)?;
+        *last = link;
+        if let Some(status) = status {
+            (row.status, row.finished_at) = (status.text.to_owned(), status.finished_at);
+            if row.finished_at.is_some() {
+                index::write(&dir, row);
+            }
         }
+        if file.is_in_place() { Ok(()) } else { Err(Error::Gone { path: path.clone() }) }
     }
-}
 
-fn busy(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    /// The last link of a run.
+    pub fn link(&mut self, run: &str) -> Result<Link> {
+        Ok(self.opened(run)?.last)
+    }
+
+    /// Notes that the run was anchored up to this event, and where.
+    pub fn set_anchored(&mut self, run: &str, seq: u64, place: &str) -> Result<()> {
+        let file = &self.opened(run)?.file;
+        file.conn
+            .execute(
+                "INSERT OR REPLACE INTO anchors (seq, place) VALUES (?1, ?2)",
+                params![clamp(seq), place],
+            )
+            .map(drop)
+            .map_err(on(&file.path))
+    }
+
+    /// Takes what is stored as it is: every link is computed anew.
+    pub fn accept(&mut self, run: &str) -> Result<()> {
+        let Open { file, row, last } = self.opened(run)?;
+        let path = file.path.clone();
+        let events = file.events(run, 0, usize::MAX)?;
+        let change =
+            file.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(on(&path))?;
+        let mut link = Link::first(row);
+        for event in &events {
+            let (at, text, effects) = (event.at, event.event.as_str(), event.effects.as_str());
+            link = link.next(&Entry { seq: event.seq, at, event: text, effects });
+            change
+                .execute(
+                    "UPDATE events SET chain = ?3 WHERE run = ?1 AND seq = ?2",
+                    params![run, clamp(event.seq), &link.hash[..]],
+                )
+                .map_err(on(&path))?;
+        }
+        change.execute("DELETE FROM anchors", []).map_err(on(&path))?;
+        change.commit().map_err(on(&path))?;
+        *last = link;
+        Ok(())
+    }
+
+    fn opened(&mut self, run: &str) -> Result<&mut Open> {
+        if self.open.as_ref().is_none_or(|open| open.row.id != run) {
+            // Looked for before it is opened for writing, which would make one.
+            drop(self.reader.open(run)?);
+            let file = RunFile::write(&self.reader.file(run))?;
+            let row = file.row(run)?;
+            let last = last_link(&file.conn, &row).map_err(on(&file.path))?;
+            return Ok(self.open.insert(Open { file, row, last }));
+        }
+        self.open.as_mut().ok_or_else(|| Error::UnknownRun { run: run.to_owned() })
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! How fast texts are cleaned: one line per text with megabytes a second, and those of a check for UTF-8 beside it.
-//! `cargo xtask bench` runs it as a release build.
+//! How fast texts are cleaned: one line per kind of text with its name, the megabytes a second as a whole text, and as
+//! output that comes in by lines. `cargo xtask bench` and `cargo xtask nightly redact` run it as a release build.
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -10,56 +10,153 @@
 use std::{
     hint::black_box,
     path::{Path, PathBuf},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use segue_redact::{Lines, Options, RedactError, Redactor};
 
-const SIZE: usize = 1 << 20;
+const SIZE: usize = 1 << 18;
+const RUNS: usize = 100;
 
 fn main() -> Result<(), RedactError> {
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
     let values =
         (0..20).map(|n| (format!("T{n}_TOKEN"), format!("value-{n}-{}", "q7Zt".repeat(6)))).collect();
     let redactor = Redactor::new(Options { values, ..Options::default() })?;
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let source = filled(&texts(&root.join("crates"), "rs"));
-    let prose = filled(&[texts(&root.join("docs"), "md"), texts(&root.join("crates"), "md")].concat());
-    let stream = filled(&texts(&root.join("crates/agents/cassettes"), "jsonl"));
-    let clean = |text: &str| redactor.text(text).text.into_owned();
-    let hits = planted(&source);
-    let (source, prose, stream) = (clean(&source), clean(&prose), clean(&stream));
-    for text in [&source, &prose, &stream, &hits] {
-        println!(
-            "{:.0} {:.0}",
-            speed(text.len(), || black_box(redactor.text(text).counts.total())),
-            checked(text)
-        );
+    for (name, text) in kinds() {
+        if wanted.iter().all(|word| name.contains(word.as_str())) {
+            let whole = speed(text.len(), || black_box(redactor.text(&text).counts.total()));
+            let (mut lines, mut out) = (Lines::new(redactor.clone()), Vec::with_capacity(1 << 20));
+            let by_line = speed(text.len(), || black_box(through(&mut lines, &mut out, &text)));
+            println!("{name}\t{whole:.0}\t{by_line:.0}");
+        }
     }
-    println!("{:.0} {:.0}", speed(stream.len(), || black_box(through(&redactor, &stream))), checked(&stream));
     Ok(())
+}
+
+/// Ten kinds of text, and source code with a secret every 2 kB.
+fn kinds() -> Vec<(&'static str, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let code = repeated(&texts(&root.join("crates"), "rs"));
+    let prose = repeated(&[texts(&root.join("docs"), "md"), texts(&root.join("crates"), "md")].concat());
+    let stream = repeated(&texts(&root.join("crates/agents/cassettes"), "jsonl"));
+    let hits = planted(&code);
+    vec![
+        ("source code", code),
+        ("prose", prose),
+        ("JSON lines", stream),
+        ("base64 lines", filled(|chance, _| chance.of(BASE64, 76) + "\n")),
+        ("hex lines", filled(|chance, _| chance.of(&BASE64[52..62], 4) + " " + &chance.of(HEX, 64) + "\n")),
+        ("one endless line", filled(|chance, _| chance.of(&BASE64[..62], 50))),
+        ("JSON of names", filled(json_of_names)),
+        ("names and short lines", filled(|chance, _| format!("{}\n", chance.one(&NAMES)))),
+        ("minified JavaScript", filled(minified)),
+        ("log lines", filled(log_line)),
+        ("CJK", filled(|chance, n| chance.of("的一是不了人我在有他这中大来上国", 40) + ["。", "\n"][n % 2])),
+        ("source code with a secret every 2 kB", hits),
+    ]
+}
+
+const BASE64: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const HEX: &str = "0123456789abcdef";
+const NAMES: [&str; 16] = [
+    "key",
+    "token",
+    "name",
+    "password",
+    "id",
+    "secret",
+    "author",
+    "next_page_token",
+    "keyboard",
+    "api_key",
+    "path",
+    "login",
+    "seed",
+    "pwd",
+    "size",
+    "webhook",
+];
+
+fn json_of_names(chance: &mut Chance, _: usize) -> String {
+    let pairs = (0..8).map(|_| match chance.below(3) {
+        0 => format!("\"{}\":{}", chance.one(&NAMES), chance.below(1000)),
+        1 => format!("\"{}\":\"{}\"", chance.one(&NAMES), chance.one(&NAMES)),
+        _ => format!("\"{}\":true", chance.one(&NAMES)),
+    });
+    format!("{{{}}}\n", pairs.collect::<Vec<_>>().join(","))
+}
+
+fn minified(chance: &mut Chance, n: usize) -> String {
+    let letter = |chance: &mut Chance| chance.of("abcdefghijklmnopqrstuvwxyz", 1);
+    let [a, b, c] = std::array::from_fn(|_| letter(chance));
+    let name = chance.one(&NAMES);
+    let end = if n.is_multiple_of(2000) { "\n" } else { "" };
+    format!("function {a}({b},{c}){{var e={b}.{name};return e&&{c}[\"{name}\"]?{a}(e,{n}):{b}===null}};{end}")
+}
+
+fn log_line(chance: &mut Chance, n: usize) -> String {
+    let (name, other) = (chance.one(&NAMES), chance.one(&NAMES));
+    let id = chance.of(HEX, 16);
+    format!(
+        "2026-03-04T10:11:{:02}Z INFO http request_id={id} {name}={} status=200 {other}_count={n} took=12ms\n",
+        n % 60,
+        chance.below(500)
+    )
+}
+
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33).unwrap_or(0) % n
+    }
+
+    fn of(&mut self, set: &str, n: usize) -> String {
+        let set: Vec<char> = set.chars().collect();
+        (0..n).map(|_| set[self.below(set.len())]).collect()
+    }
+
+    fn one(&mut self, list: &[&'static str]) -> &'static str {
+        list[self.below(list.len())]
+    }
+}
+
+fn filled(part: impl Fn(&mut Chance, usize) -> String) -> String {
+    let (mut out, mut chance) = (String::with_capacity(SIZE + 4096), Chance(0x9E37_79B9_7F4A_7C15));
+    for n in 0.. {
+        if out.len() >= SIZE {
+            break;
+        }
+        out.push_str(&part(&mut chance, n));
+    }
+    out
 }
 
 /// The best of many short runs: what a busy machine takes away is no property of the code.
 fn speed(bytes: usize, mut work: impl FnMut() -> u64) -> f64 {
+    let start = Instant::now();
     let once = || {
         let start = Instant::now();
         work();
         bytes as f64 / start.elapsed().as_secs_f64() / 1e6
     };
-    std::iter::repeat_with(once).take(31).fold(0.0, f64::max)
+    std::iter::repeat_with(once)
+        .take(RUNS)
+        .take_while(|_| start.elapsed() < Duration::from_secs(3))
+        .fold(0.0, f64::max)
 }
 
-fn checked(text: &str) -> f64 {
-    speed(text.len(), || black_box(u64::from(std::str::from_utf8(black_box(text.as_bytes())).is_ok())))
-}
-
-fn through(redactor: &Redactor, text: &str) -> u64 {
-    let (mut lines, mut out) = (Lines::new(redactor.clone()), Vec::with_capacity(1 << 20));
+fn through(lines: &mut Lines, out: &mut Vec<u8>, text: &str) -> u64 {
     for chunk in text.as_bytes().chunks(8192) {
-        lines.push(chunk, &mut out);
+        lines.push(chunk, out);
         out.clear();
     }
-    lines.finish(&mut out);
+    lines.finish(out);
+    out.clear();
     lines.count()
 }
 
@@ -79,7 +176,7 @@ fn planted(text: &str) -> String {
     lines.collect()
 }
 
-fn filled(texts: &[String]) -> String {
+fn repeated(texts: &[String]) -> String {
     let mut out = String::with_capacity(SIZE + (1 << 20));
     while out.len() < SIZE && texts.iter().any(|text| !text.is_empty()) {
         texts.iter().for_each(|text| out.push_str(text));

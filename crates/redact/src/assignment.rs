@@ -1,8 +1,8 @@
 //! A telling name and what it is given: `.env`, shells, YAML, JSON, TOML, XML, code, flags, query strings, plain words.
 
 use crate::{
-    names::{Telling, telling},
-    spelling::{after_spaces, escape, quote, run, starts_word},
+    names::{Telling, may_be_password, telling},
+    spelling::{after_spaces, escape, quote, random, run, starts_word},
     values::{Tie, read, secret, whole},
 };
 
@@ -15,19 +15,31 @@ pub(crate) struct Name {
     pub(crate) end: usize,
 }
 
+/// Which bytes are parts of names.
+const NAME: [bool; 256] = {
+    let mut parts = [false; 256];
+    let mut b = 0;
+    while b < 256 {
+        parts[b] = (b as u8).is_ascii_alphanumeric() || matches!(b as u8, b'_' | b'-' | b'.');
+        b += 1;
+    }
+    parts
+};
+
 /// The whole name around the part of it at `at`.
 pub(crate) fn name_around(text: &[u8], at: usize) -> Name {
-    let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
+    let part = |b: u8| NAME[usize::from(b)];
     let low = at.saturating_sub(LONGEST_NAME);
     let mut start = at;
     while start > low && part(text[start - 1]) {
         start -= 1;
     }
-    if let Some(later) = (start..at)
-        .rev()
-        .find(|i| *i > start && starts_word(text, *i) && text[*i - 1].is_ascii_alphanumeric())
-    {
-        start = later;
+    // Inside a run of letters and digits a word starts only after an escape or a colour code.
+    let marks = |b: &u8| matches!(b, b'\\' | b'%' | b'[' | b';');
+    if start < at && text[start.saturating_sub(12)..start].iter().any(marks) {
+        let later = (start + 1..at.min(start + 12)).rev();
+        let mut later = later.filter(|i| text[*i - 1].is_ascii_alphanumeric() && starts_word(text, *i));
+        start = later.next().unwrap_or(start);
     }
     if start >= 1 && text[start - 1] == b'\\' && b"ntr".contains(&text[start]) && start < at {
         start += 1;
@@ -82,6 +94,9 @@ pub(crate) fn find(text: &[u8], name: &Name) -> Option<(usize, usize, Telling)> 
     {
         return None;
     }
+    if !may_be_password(word) && !random(given) {
+        return None;
+    }
     let telling = tells(text, name);
     secret(given, telling, value.quoted, tie).then(|| (start, whole(text, &value), telling))
 }
@@ -101,11 +116,17 @@ fn tied(text: &[u8], name: &Name, capitals: bool) -> Option<(usize, Tie)> {
         return Some((at + run(text, at, |b| matches!(b, b'=' | b'!')), Tie::Literal));
     }
     let signs = ["||=", "??=", "//=", "=>", ":=", "?=", "->", "<-", "→", "⇒", "←"];
-    if let Some(sign) = signs.iter().find(|sign| rest.starts_with(sign.as_bytes())) {
+    let second = |b: &u8| matches!(b, b'|' | b'?' | b'/' | b'>' | b'=' | b'-' | 0x86 | 0x87);
+    if rest.get(1).is_some_and(second)
+        && let Some(sign) = signs.iter().find(|sign| rest.starts_with(sign.as_bytes()))
+    {
         return Some((at + sign.len(), Tie::Given));
     }
     if rest.starts_with(b"::") {
         return None;
+    }
+    if closed.is_none() && [b"%3D".as_slice(), b"%3d"].iter().any(|sign| rest.starts_with(sign)) {
+        return Some((at + 3, Tie::Given));
     }
     match rest.first() {
         Some(b'=') => {
@@ -181,6 +202,9 @@ fn spoken(text: &[u8], name: &Name, at: usize, tight: usize) -> Option<(usize, T
 /// The position after `Bearer `, `Basic ` and the like.
 fn after_scheme(text: &[u8], at: usize) -> usize {
     let from = after_spaces(text, at);
+    if !text.get(from).is_some_and(|b| matches!(b | 32, b'a' | b'b' | b't')) {
+        return at;
+    }
     let schemes = [b"bearer ".as_slice(), b"basic ", b"token ", b"apikey ", b"bot "];
     let fits = |scheme: &&[u8]| {
         text.len() >= from + scheme.len() && text[from..from + scheme.len()].eq_ignore_ascii_case(scheme)
@@ -191,7 +215,7 @@ fn after_scheme(text: &[u8], at: usize) -> usize {
 /// The position after a type and its `=`, as in `let token: &str = "…"`.
 fn after_type(text: &[u8], at: usize) -> usize {
     let from = after_spaces(text, at);
-    let size = run(text, from, |b| {
+    let size = run(&text[..text.len().min(from + 42)], from, |b| {
         b.is_ascii_alphanumeric() || matches!(b, b'&' | b'\'' | b'<' | b'>' | b'_' | b' ' | b':' | b'|')
     });
     let looks =
@@ -206,16 +230,16 @@ pub(crate) fn identified(text: &[u8], at: usize) -> Option<(usize, usize)> {
     secret(given, Telling::Password, true, Tie::Literal).then_some((value.start, value.end))
 }
 
-/// The value in `"value": "…", "name": "DB_PASSWORD"`, where the name comes last.
-pub(crate) fn value_before(text: &[u8], name: &Name) -> Option<(usize, usize, Telling)> {
-    let low = name.start.saturating_sub(300);
-    let line = &text[low..name.start];
-    let label = &line[line.len().saturating_sub(16)..];
-    if !label.windows(4).any(|w| w.eq_ignore_ascii_case(b"name") || w.eq_ignore_ascii_case(b"key\"")) {
+/// The value in `"value": "…", "name": "DB_PASSWORD"`, where the name comes last and the label of the value is at `label`.
+pub(crate) fn value_before(text: &[u8], name: &Name, label: usize) -> Option<(usize, usize, Telling)> {
+    if label + 300 < name.start || label + 5 > name.start {
         return None;
     }
-    let at = line.windows(5).rposition(|w| w.eq_ignore_ascii_case(b"value"))?;
-    let after = low + at + 5;
+    let line = &text[name.start.saturating_sub(16)..name.start];
+    if !line.windows(4).any(|w| w.eq_ignore_ascii_case(b"name") || w.eq_ignore_ascii_case(b"key\"")) {
+        return None;
+    }
+    let after = label + 5;
     let after = quote(text, after).map_or(after, |(_, _, after)| after);
     let sign = after_spaces(text, after);
     text.get(sign).filter(|b| matches!(b, b':' | b'='))?;

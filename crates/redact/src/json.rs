@@ -11,7 +11,6 @@ pub(crate) struct Text {
 }
 
 /// The strings of a line that may be parts of a longer text, and a hash of what tells one such text from another.
-#[derive(Default)]
 pub(crate) struct Strings {
     pub(crate) texts: Vec<Text>,
     pub(crate) which: u64,
@@ -47,8 +46,8 @@ pub(crate) fn strings(line: &[u8]) -> Option<Strings> {
     if line[first] != b'{' {
         return None;
     }
-    let mut out = Strings::default();
-    let mut open: Vec<(u8, u64)> = Vec::new();
+    let mut out = Strings { texts: Vec::with_capacity(8), which: 0 };
+    let mut open: Vec<(u8, u64)> = Vec::with_capacity(8);
     let mut key = (0, 0);
     let mut expects_key = false;
     let mut at = first;
@@ -118,19 +117,20 @@ pub(crate) fn hash(seed: u64, bytes: &[u8]) -> u64 {
     bytes.iter().chain(&[0]).fold(start, |sum, b| (sum ^ u64::from(*b)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// What a raw string says, and for each byte of that the raw bytes it comes from, as the position where they start.
-pub(crate) fn decoded(raw: &[u8]) -> (Vec<u8>, Vec<u32>) {
-    let mut out = Vec::with_capacity(raw.len());
-    let mut map = Vec::with_capacity(raw.len() + 1);
+/// Adds what a raw string says, and where what it says from an offset on stands, if that is not at the same offset.
+pub(crate) fn decode(raw: &[u8], out: &mut Vec<u8>, shifts: &mut Vec<(usize, usize)>) {
+    let from = out.len();
     let mut at = 0;
-    while at < raw.len() {
+    while let Some(plain) = raw[at..].iter().position(|b| *b == b'\\') {
+        out.extend_from_slice(&raw[at..at + plain]);
+        at += plain;
         let mut letters = [0; 4];
-        let (said, size): (&[u8], usize) = match (raw[at], raw.get(at + 1)) {
-            (b'\\', Some(b'u')) => match unit(raw, at) {
+        let (said, size): (&[u8], usize) = match raw.get(at + 1) {
+            Some(b'u') => match unit(raw, at) {
                 Some((letter, size)) => (letter.encode_utf8(&mut letters).as_bytes(), size),
                 None => (b"?", raw.len().min(at + 6) - at),
             },
-            (b'\\', Some(sign)) => {
+            Some(sign) => {
                 letters[0] = match sign {
                     b'n' => b'\n',
                     b't' => b'\t',
@@ -141,19 +141,16 @@ pub(crate) fn decoded(raw: &[u8]) -> (Vec<u8>, Vec<u32>) {
                 };
                 (&letters[..1], 2)
             }
-            (b, _) => {
-                letters[0] = b;
-                (&letters[..1], 1)
-            }
+            None => (b"\\", 1),
         };
         for b in said {
+            shifts.push((out.len() - from, at));
             out.push(*b);
-            map.push(u32::try_from(at).unwrap_or(u32::MAX));
         }
         at += size;
+        shifts.push((out.len() - from, at));
     }
-    map.push(u32::try_from(raw.len()).unwrap_or(u32::MAX));
-    (out, map)
+    out.extend_from_slice(&raw[at..]);
 }
 
 fn unit(raw: &[u8], at: usize) -> Option<(char, usize)> {

@@ -39,9 +39,10 @@ fn of_variable(name: &str, value: &str) -> Option<String> {
         Telling::Password => true,
     };
     let formatted = || {
-        tokens::TOKENS
-            .iter()
-            .any(|token| tokens::find(token, bytes, 0).is_some_and(|(_, end)| end == bytes.len()))
+        tokens::TOKENS.iter().any(|token| {
+            tokens::find(token, bytes, 0, &mut tokens::Runs::default())
+                .is_some_and(|(_, end)| end == bytes.len())
+        })
     };
     if contains(bytes, b"://") {
         return in_address();
@@ -87,7 +88,7 @@ fn percent(raw: &[u8], digits: &[u8; 16]) -> Vec<u8> {
 
 /// The characters that base64 has for a value which starts `shift` bytes after a group of three: those that the bytes
 /// around it have a share in are left out.
-fn base64(raw: &[u8], shift: usize, plus: u8, slash: u8) -> Vec<u8> {
+pub(crate) fn base64(raw: &[u8], shift: usize, plus: u8, slash: u8) -> Vec<u8> {
     let bits = |i: usize| i.checked_sub(shift).and_then(|i| raw.get(i)).copied().map_or(0, u32::from);
     let total = shift + raw.len();
     let mut out = Vec::new();

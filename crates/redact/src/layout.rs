@@ -5,6 +5,21 @@ use crate::spelling::{distinct, escape, mixed, quote, run};
 
 pub(crate) type Parts = Vec<(usize, usize)>;
 
+/// What need not be looked at again: names before `skip`, and text before `floor`.
+pub(crate) struct Seen {
+    pub(crate) skip: usize,
+    pub(crate) floor: usize,
+}
+
+/// What may still be read beyond the end of a window.
+const OVERLAP: usize = 512;
+
+impl Seen {
+    fn window(start: usize, high: usize) -> Self {
+        Self { skip: start + 64, floor: high.saturating_sub(OVERLAP) }
+    }
+}
+
 /// The most lines of a key, and the most bytes that are looked at.
 const MOST_LINES: usize = 400;
 const WINDOW: usize = 4096;
@@ -16,7 +31,8 @@ fn base64(b: u8) -> bool {
 /// Where the line that starts at `at` ends, and where the next one starts; written line ends count.
 fn line(text: &[u8], at: usize) -> (usize, usize) {
     let mut end = at;
-    while end < text.len() && text[end] != b'\n' {
+    let limit = text.len().min(at + WINDOW);
+    while end < limit && text[end] != b'\n' {
         let size = match text[end] {
             b'\\' => escape(text, end),
             b'%' if text[end..].starts_with(b"%0A") || text[end..].starts_with(b"%0a") => 3,
@@ -27,7 +43,7 @@ fn line(text: &[u8], at: usize) -> (usize, usize) {
         }
         end += 1;
     }
-    (end, text.len().min(end + 1))
+    (end, text.len().min(end + usize::from(end < limit)))
 }
 
 /// The runs of base64 in a line that are at least this long.
@@ -46,7 +62,7 @@ fn runs(text: &[u8], start: usize, end: usize, least: usize) -> Parts {
 }
 
 /// The lines of a key after its header, which ends at `at`.
-pub(crate) fn key_after(text: &[u8], at: usize) -> Parts {
+fn key_after(text: &[u8], at: usize) -> Parts {
     let text = &text[..text.len().min(at + 16 * WINDOW)];
     let mut out = Vec::new();
     let mut missed = 0;
@@ -78,9 +94,10 @@ pub(crate) fn key_after(text: &[u8], at: usize) -> Parts {
     out
 }
 
-/// The lines of a key after a header from `start` to `end` of whatever form.
-pub(crate) fn key_named(text: &[u8], start: usize, end: usize) -> Parts {
-    if text[..start].ends_with(b"END ") { Vec::new() } else { key_after(text, end) }
+/// The lines of a key after a header from `start` to `end` of whatever form. Another header on its line has the same lines.
+pub(crate) fn key_named(text: &[u8], start: usize, end: usize, _: usize) -> (Parts, Seen) {
+    let parts = if text[..start].ends_with(b"END ") { Vec::new() } else { key_after(text, end) };
+    (parts, Seen { skip: line(text, end).0, floor: 0 })
 }
 
 /// The lines of a key before its footer at `at` and not before `floor`.
@@ -105,11 +122,12 @@ pub(crate) fn key_before(text: &[u8], at: usize, floor: usize) -> Parts {
 }
 
 /// The private numbers of the JWK that has its `kty` at `at`.
-pub(crate) fn jwk(text: &[u8], at: usize, _: usize) -> Parts {
+pub(crate) fn jwk(text: &[u8], at: usize, _: usize, floor: usize) -> (Parts, Seen) {
     let mut out = Vec::new();
-    let (low, high) = (at.saturating_sub(WINDOW), text.len().min(at + WINDOW));
+    let high = text.len().min(at + WINDOW);
+    let low = at.saturating_sub(WINDOW).max(floor).min(high);
     if quote(text, at + 3).is_none() {
-        return out;
+        return (out, Seen { skip: at, floor });
     }
     let names = [b"d".as_slice(), b"p", b"q", b"dp", b"dq", b"qi", b"k"];
     for i in low..high {
@@ -128,12 +146,13 @@ pub(crate) fn jwk(text: &[u8], at: usize, _: usize) -> Parts {
             out.push((start, start + size));
         }
     }
-    out
+    (out, Seen::window(at, high))
 }
 
 /// The values of the `data` of a Secret of Kubernetes whose `kind` is at `at`.
-pub(crate) fn kubernetes(text: &[u8], at: usize, _: usize) -> Parts {
-    let (low, high) = (at.saturating_sub(WINDOW), text.len().min(at + WINDOW));
+pub(crate) fn kubernetes(text: &[u8], at: usize, _: usize, floor: usize) -> (Parts, Seen) {
+    let high = text.len().min(at + WINDOW);
+    let low = at.saturating_sub(WINDOW).max(floor.min(at));
     let near = &text[low..high];
     let low = low + near[..at - low].windows(4).rposition(|w| w == b"\n---").unwrap_or(0);
     let high = at + text[at..high].windows(4).position(|w| w == b"\n---").unwrap_or(high - at);
@@ -165,5 +184,5 @@ pub(crate) fn kubernetes(text: &[u8], at: usize, _: usize) -> Parts {
         }
         from = i.min(high);
     }
-    out
+    (out, Seen::window(at, high))
 }

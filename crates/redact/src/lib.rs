@@ -5,6 +5,7 @@
 
 mod assignment;
 mod command;
+mod encoded;
 mod files;
 mod header;
 mod json;
@@ -12,6 +13,7 @@ mod key_block;
 mod known;
 mod layout;
 mod lines;
+mod literals;
 mod names;
 mod near;
 mod options;

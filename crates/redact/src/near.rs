@@ -1,6 +1,8 @@
 //! What stands near a telling name without being tied to it in a known way: on the same line, or alone on the next one.
 //! Only what no word, number, path or identifier looks like is taken for a secret here.
 
+use std::collections::VecDeque;
+
 use crate::{
     assignment::Name,
     names::{Telling, near_by},
@@ -11,9 +13,70 @@ use crate::{
 /// How far is looked, after the name and before it.
 const AFTER: usize = 160;
 const BEFORE: usize = 96;
+/// The most bytes of a name.
+const LONGEST: usize = 256;
+
+/// What of a text need not be looked at.
+#[derive(Default)]
+pub(crate) struct Barren {
+    /// There is no random word before this.
+    until: usize,
+    /// Up to here the words were weighed, and which of them, of the last ones, may be random.
+    weighed: usize,
+    rich: VecDeque<(usize, usize)>,
+}
+
+impl Barren {
+    /// Whether a word that may be random is near enough to a name. Each byte is looked at once for all names.
+    pub(crate) fn near(&mut self, text: &[u8], name: &Name) -> bool {
+        let (low, high) = (name.start.saturating_sub(BEFORE), text.len().min(name.end + AFTER));
+        self.weighed = self.weighed.max(low);
+        while self.weighed < high {
+            let start = self.weighed;
+            let (mut at, mut kinds, mut digits) = (start, 0_u8, 0_usize);
+            while let Some(kind) = text.get(at).map(|b| KINDS[usize::from(*b)]).filter(|kind| *kind != 0) {
+                kinds |= kind;
+                digits += usize::from(kind == DIGIT);
+                at += 1;
+            }
+            // What `strong` asks for at least.
+            let size = at - start;
+            if size >= 10 && (digits >= 2 || size >= 16 && (kinds & !QUIET).count_ones() >= 3) {
+                self.rich.push_back((start, at));
+            }
+            self.weighed = at + 1;
+        }
+        let low = low.max(self.until);
+        while self.rich.front().is_some_and(|(_, end)| end + LONGEST < low) {
+            self.rich.pop_front();
+        }
+        self.rich.iter().any(|(start, end)| *start < high && *end > low)
+    }
+}
+
+const DIGIT: u8 = 4;
+const QUIET: u8 = 16;
+
+/// What a byte is in a word: a small letter, a capital, a digit, a sign, another part of a word, or none.
+const KINDS: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let mut b = 0;
+    while b < 256 {
+        kinds[b] = match b as u8 {
+            b'a'..=b'z' => 1,
+            b'A'..=b'Z' => 2,
+            b'0'..=b'9' => DIGIT,
+            b'!' | b'#' | b'%' | b'*' | b'~' | b'^' | b'$' | b'+' => 8,
+            b'_' | b'-' | b'.' | b'/' | b'=' => QUIET,
+            _ => 0,
+        };
+        b += 1;
+    }
+    kinds
+};
 
 /// The random words around a telling name. There are none before `barren`, which moves on if there are none here.
-pub(crate) fn around(text: &[u8], name: &Name, telling: Telling, barren: &mut usize) -> Vec<(usize, usize)> {
+pub(crate) fn around(text: &[u8], name: &Name, telling: Telling, barren: &mut Barren) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     if text[..name.start].ends_with(b"[redacted:")
         || telling == Telling::No
@@ -24,24 +87,25 @@ pub(crate) fn around(text: &[u8], name: &Name, telling: Telling, barren: &mut us
     let high = text.len().min(name.end + AFTER);
     let after = line_after(text, name.end, high);
     // What is there already is what was near: a second cleaning takes no more.
-    let from = name.end.max(*barren).min(after);
+    let from = name.end.max(barren.until).min(after);
     if text[name.end..after].contains(&b'[') && text[name.end..after].windows(10).any(|w| w == b"[redacted:")
     {
         return found;
     }
     found.extend(words(text, from, after, true));
     let low = name.start.saturating_sub(BEFORE);
-    let low = line_before(text, low, name.start).max(*barren).min(name.start);
+    let low = line_before(text, low, name.start).max(barren.until).min(name.start);
     found.extend(words(text, low, name.start, false));
     if found.is_empty() {
-        *barren = after;
+        barren.until = after;
     }
     found
 }
 
 /// The random words on the line of a command that is given secrets.
-pub(crate) fn command(text: &[u8], start: usize, end: usize, barren: &mut usize) -> Vec<(usize, usize)> {
-    around(text, &Name { start, end }, Telling::Password, barren)
+pub(crate) fn command(text: &[u8], start: usize, end: usize, barren: &mut Barren) -> Vec<(usize, usize)> {
+    let name = Name { start, end };
+    if barren.near(text, &name) { around(text, &name, Telling::Password, barren) } else { Vec::new() }
 }
 
 /// Where the line of a name ends, or the next one if nothing but signs stands between.
@@ -147,9 +211,5 @@ fn id(word: &[u8]) -> bool {
 }
 
 fn part(b: u8) -> bool {
-    b.is_ascii_alphanumeric()
-        || matches!(
-            b,
-            b'_' | b'-' | b'.' | b'+' | b'/' | b'!' | b'#' | b'%' | b'*' | b'~' | b'^' | b'=' | b'$'
-        )
+    KINDS[usize::from(b)] != 0
 }

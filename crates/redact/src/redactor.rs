@@ -143,12 +143,6 @@ impl Redactor {
         merged(hits, bytes)
     }
 
-    /// Where the last thing starts that makes it worth looking for secrets, of those not wholly in the first `known` bytes.
-    pub(crate) fn noticed(&self, bytes: &[u8], known: usize) -> Option<usize> {
-        let noticed = self.0.scanner.noticed(bytes, known);
-        if self.0.extra.is_empty() { noticed } else { Some(bytes.len()) }
-    }
-
     pub(crate) fn kind(&self, kind: u16) -> &str {
         self.0.scanner.kinds.get(usize::from(kind)).map_or("secret", String::as_str)
     }

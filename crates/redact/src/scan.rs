@@ -1,10 +1,15 @@
 //! One pass over a text: literals that rules start from are searched for together, and each rule looks only around its
 //! own. This file knows which rule belongs to which literal, and how overlapping finds become one.
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::{
+    Input, MatchKind,
+    automaton::{Automaton, OverlappingState},
+    dfa::DFA,
+};
 
 use crate::{
-    assignment, command, header, key_block, known, layout,
+    assignment, command, encoded, header, key_block, known, layout,
+    literals::{LINES, NAME_PARTS},
     names::Telling,
     near,
     options::{Options, RedactError},
@@ -25,6 +30,10 @@ pub(crate) struct Hit {
 enum Rule {
     Token(usize),
     Name,
+    Label,
+    /// The shift that a telling word has in base64.
+    Encoded(usize),
+    Pgpass,
     Url,
     Oracle,
     BlockStart,
@@ -43,129 +52,8 @@ enum Rule {
     Code,
     Phrase,
     Line,
-    Layout(fn(&[u8], usize, usize) -> layout::Parts),
+    Layout(fn(&[u8], usize, usize, usize) -> (layout::Parts, layout::Seen)),
 }
-
-const NAME_PARTS: &[&str] = &[
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "key",
-    "cred",
-    "_pat",
-    "pat=",
-    "pat:",
-    "pat ",
-    "basic",
-    "jwt",
-    "hmac",
-    "fernet",
-    "appid",
-    "sign=",
-    "auth",
-    "sessid",
-    "sessionid",
-    "mnemonic",
-    "pw",
-    "kennwort",
-    "connect.sid",
-    "signature",
-    "securestring",
-    "login",
-    "salt",
-    "psk",
-    "seed",
-    "session=",
-    "sid=",
-    "webhook",
-    "dsn",
-    "totp",
-    "community",
-];
-
-/// Commands and calls on whose line a random word is a secret.
-const LINES: &[&str] = &[
-    "sudo -S",
-    "net use ",
-    "net user ",
-    "smbclient",
-    "xfreerdp",
-    "rdesktop",
-    "openssl ",
-    "wpa_cli",
-    "zip -P",
-    "7z a",
-    "chpasswd",
-    "ldapadd",
-    "ldapmodify",
-    "ldapwhoami",
-    "ipmitool",
-    "mosquitto_",
-    "mongoimport",
-    "mongorestore",
-    "mongoexport",
-    "snmpwalk",
-    "snmpget",
-    "mysql",
-    "mariadb",
-    "sshpass",
-    "redis-cli",
-    "sqlplus",
-    "sqlcmd",
-    "bcp ",
-    "vault login",
-    "http -a",
-    "http --auth",
-    "https -a",
-    "httpbasic",
-    "basic_auth",
-    "basicauth",
-    "net rpc",
-    "psexec",
-    "evil-winrm",
-    "crackmapexec",
-    "winrs ",
-    "plink ",
-    "pscp ",
-    "lftp ",
-    "ncftp",
-    "docker login",
-    "podman login",
-    "skopeo ",
-    "oc login",
-    "cf login",
-    "cf auth",
-    "argocd login",
-    "rabbitmqctl add_user",
-    "rabbitmqctl change_",
-    "expect \"",
-    "htpasswd",
-    "restic ",
-    "borg ",
-    "unrar ",
-    "pdftk",
-    "qpdf",
-    "-storepass",
-    "-keypass",
-    "getconnection(",
-    "new pdo(",
-    "aes.new(",
-    "fernet(",
-    "poetry config",
-    "bundle config",
-    "composer config",
-    "ssh-keygen",
-    "useradd",
-    "7z x",
-    "mongo -",
-    "cqlsh",
-    "etcdctl",
-    "acl setuser",
-    "user default ",
-    "service_role",
-    "mailchimp",
-];
 
 /// Kinds that are not formats; those of `TOKENS` come after them.
 const KINDS: &[&str] = &[
@@ -183,13 +71,54 @@ const KINDS: &[&str] = &[
     "sas-signature",
 ];
 
+/// What a search has seen so far.
+struct Seen {
+    hits: Vec<Hit>,
+    markers: Vec<(usize, usize)>,
+    /// Where the last name ends, the last key block, and what was last found by its layout.
+    named: usize,
+    blocked: usize,
+    laid_out: usize,
+    layout_floor: usize,
+    /// Where the last value ends that a name was given, and the last runs of tokens.
+    given: usize,
+    runs: tokens::Runs,
+    depth: u8,
+    /// Where the last text in base64 ends that was decoded.
+    decoded: usize,
+    /// The last two places of the word `value`.
+    labels: [usize; 2],
+    barren: near::Barren,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self {
+            hits: Vec::new(),
+            markers: Vec::new(),
+            named: 0,
+            blocked: 0,
+            laid_out: 0,
+            layout_floor: 0,
+            given: 0,
+            runs: tokens::Runs::default(),
+            depth: 0,
+            decoded: 0,
+            labels: [usize::MAX / 2; 2],
+            barren: near::Barren::default(),
+        }
+    }
+}
+
+/// In a value of more bytes no other name is looked at.
+const LONG: usize = 256;
+
 /// Everything that is searched for.
 pub(crate) struct Scanner {
-    search: AhoCorasick,
+    search: DFA,
     rules: Vec<Rule>,
     values: Vec<Vec<u8>>,
     payment: bool,
-    longest: usize,
     pub(crate) kinds: Vec<String>,
 }
 
@@ -220,6 +149,11 @@ impl Scanner {
             .iter()
             .enumerate()
             .for_each(|(i, command)| add(command.name.as_bytes(), Rule::Command(i)));
+        add(b"value", Rule::Label);
+        for (shift, word) in (0..3).flat_map(|shift| encoded::WORDS.map(|word| (shift, word))) {
+            add(&known::base64(word.as_bytes(), shift, b'+', b'/'), Rule::Encoded(shift));
+        }
+        add(b":5432:", Rule::Pgpass);
         add(b"://", Rule::Url);
         [b"jdbc:oracle:".as_slice(), b"sqlplus ", b"rman target "]
             .iter()
@@ -264,14 +198,12 @@ impl Scanner {
         values.sort();
         values.dedup();
         values.iter().enumerate().for_each(|(i, value)| add(&value[..value.len().min(16)], Rule::Known(i)));
-        let longest = literals.iter().map(Vec::len).max().unwrap_or_default();
-        let search = AhoCorasick::builder()
+        let search = DFA::builder()
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
             .build(&literals)
             .map_err(|error| RedactError::Build { reason: error.to_string() })?;
-        Ok(Self { search, rules, values, payment: options.payment, longest, kinds })
+        Ok(Self { search, rules, values, payment: options.payment, kinds })
     }
 
     pub(crate) fn kind(&self, name: &str) -> u16 {
@@ -282,79 +214,28 @@ impl Scanner {
             .unwrap_or_default()
     }
 
-    /// Where the last thing that a rule looks at starts, of those that are not wholly in the first `known` bytes.
-    pub(crate) fn noticed(&self, text: &[u8], known: usize) -> Option<usize> {
-        let from = known.saturating_sub(self.longest);
-        let last = self.search.find_overlapping_iter(&text[from..]).last().map(|found| from + found.start());
-        let mut dotted = None;
-        tokens::discord(text, |start, _| dotted = Some(start));
-        if self.payment { Some(text.len()) } else { last.max(dotted) }
-    }
-
     /// Every find in a text, in no order and with overlaps.
     pub(crate) fn scan(&self, text: &[u8]) -> Vec<Hit> {
-        let mut hits = Vec::new();
-        let mut named = 0;
-        let mut blocked = 0;
-        let mut markers = Vec::new();
-        let mut laid_out = 0;
-        let mut barren = 0;
-        for found in self.search.find_overlapping_iter(text) {
-            let (start, end) = (found.start(), found.end());
-            if start < blocked {
-                continue;
-            }
-            let rule = &self.rules[found.pattern().as_usize()];
-            if let Rule::BlockStart = rule {
-                let parts = key_block::from_start(text, start).unwrap_or_default();
-                blocked = parts.last().map_or(blocked, |(_, end)| *end);
-                if !parts.is_empty() && !text[start..blocked].windows(5).any(|w| w == b"-END ") {
-                    self.lay_out(layout::key_after(text, blocked), &mut hits);
-                }
-                hits.extend(parts.into_iter().map(|(start, end)| Hit {
-                    start,
-                    end,
-                    kind: self.kind("private-key"),
-                }));
-            } else if let Rule::Name = rule {
-                if end > named {
-                    let name = assignment::name_around(text, start);
-                    named = name.end;
-                    match given(text, &name) {
-                        Some(hit) => hits.push(hit),
-                        None => nearby(text, &name, &mut hits, &mut barren),
-                    }
-                }
-            } else if let Rule::BlockEnd = rule {
-                let part = key_block::to_end(text, start, blocked.min(start));
-                if part.is_some() {
-                    self.lay_out(layout::key_before(text, start, blocked.min(start)), &mut hits);
-                }
-                blocked = part.map_or(blocked, |(_, end)| end);
-                hits.extend(part.map(|(start, end)| Hit { start, end, kind: self.kind("private-key") }));
-            } else if let Rule::Layout(find) = rule {
-                if start >= laid_out {
-                    let parts = find(text, start, end);
-                    laid_out = parts.last().map_or(start + 64, |(_, end)| (*end).max(start + 64));
-                    self.lay_out(parts, &mut hits);
-                }
-            } else if let Rule::Line = rule {
-                let parts = near::command(text, start, end, &mut barren);
-                hits.extend(parts.into_iter().map(|(start, end)| Hit {
-                    start,
-                    end,
-                    kind: self.kind("password"),
-                }));
-            } else if let Rule::Marker = rule {
-                markers.extend(marker(text, start, end));
-            } else {
-                let inside = |hit: &Hit| start < hit.end && hit.start < start;
-                if matches!(rule, Rule::Token(_)) && hits.last().is_some_and(inside) {
-                    continue;
-                }
-                hits.extend(self.look(rule, text, start, end));
+        self.scan_at(text, 0)
+    }
+
+    /// `depth` is 1 for what was decoded, in which nothing is decoded again.
+    fn scan_at(&self, text: &[u8], depth: u8) -> Vec<Hit> {
+        let mut seen = Seen { depth, ..Seen::default() };
+        let (input, mut state) = (Input::new(text), OverlappingState::start());
+        while self.search.try_find_overlapping(&input, &mut state).is_ok() {
+            let Some(found) = state.get_match() else { break };
+            if found.start() >= seen.blocked {
+                self.visit(
+                    &self.rules[found.pattern().as_usize()],
+                    text,
+                    found.start(),
+                    found.end(),
+                    &mut seen,
+                );
             }
         }
+        let Seen { mut hits, markers, .. } = seen;
         tokens::discord(text, |start, end| hits.push(Hit { start, end, kind: self.kind("discord-token") }));
         if self.payment {
             personal::payment(text, |start, end, kind| hits.push(Hit { start, end, kind: self.kind(kind) }));
@@ -366,15 +247,99 @@ impl Scanner {
         hits
     }
 
+    fn visit(&self, rule: &Rule, text: &[u8], start: usize, end: usize, seen: &mut Seen) {
+        match rule {
+            Rule::Name if end <= seen.named || end < seen.given => {}
+            Rule::Name => {
+                let name = assignment::name_around(text, start);
+                seen.named = name.end;
+                let label = seen.labels[usize::from(seen.labels[1] + 5 <= name.start)];
+                match given(text, &name, label) {
+                    Some(hit) => {
+                        // Names in a short value may be given values that end later.
+                        if hit.end - hit.start > LONG {
+                            seen.given = hit.end;
+                        }
+                        seen.hits.push(hit);
+                    }
+                    None => nearby(text, &name, seen),
+                }
+            }
+            Rule::Label => seen.labels = [seen.labels[1], start],
+            Rule::Encoded(shift) if start >= seen.decoded && seen.depth == 0 => {
+                let (found, decoded) = encoded::around(text, start, *shift, seen.decoded);
+                seen.decoded = decoded;
+                let secret = |found: &encoded::Encoded| !self.scan_at(&found.text, 1).is_empty();
+                let parts = found.filter(secret).map(|found| found.parts).unwrap_or_default();
+                seen.hits.extend(parts.into_iter().map(|(start, end)| Hit { start, end, kind: 0 }));
+            }
+            Rule::Encoded(_) => {}
+            Rule::BlockStart => {
+                let parts = key_block::from_start(text, start).unwrap_or_default();
+                seen.blocked = parts.last().map_or(seen.blocked, |(_, end)| *end);
+                let open = !parts.is_empty() && !text[start..seen.blocked].windows(5).any(|w| w == b"-END ");
+                if open && start >= seen.laid_out {
+                    let (lines, searched) = layout::key_named(text, start, seen.blocked, 0);
+                    seen.laid_out = lines.last().map_or(searched.skip, |(_, end)| *end);
+                    self.lay_out(lines, &mut seen.hits);
+                }
+                self.lay_out(parts, &mut seen.hits);
+            }
+            Rule::BlockEnd => {
+                let floor = seen.blocked.min(start);
+                let part = key_block::to_end(text, start, floor);
+                if part.is_some() {
+                    self.lay_out(layout::key_before(text, start, floor), &mut seen.hits);
+                }
+                seen.blocked = part.map_or(seen.blocked, |(_, end)| end);
+                self.lay_out(part.into_iter().collect(), &mut seen.hits);
+            }
+            Rule::Layout(find) if start >= seen.laid_out => {
+                let (parts, searched) = find(text, start, end, seen.layout_floor);
+                // What was found moves nothing: a second search finds it again.
+                if parts.is_empty() {
+                    seen.layout_floor = searched.floor.max(seen.layout_floor);
+                }
+                seen.laid_out = parts.last().map_or(searched.skip, |(_, end)| (*end).max(searched.skip));
+                self.lay_out(parts, &mut seen.hits);
+            }
+            Rule::Layout(_) => {}
+            Rule::Line => {
+                let kind = self.kind("password");
+                let parts = near::command(text, start, end, &mut seen.barren);
+                seen.hits.extend(parts.into_iter().map(|(start, end)| Hit { start, end, kind }));
+            }
+            Rule::Marker => seen.markers.extend(marker(text, start, end)),
+            Rule::Token(_) if seen.hits.last().is_some_and(|hit| start < hit.end && hit.start < start) => {}
+            Rule::Token(_)
+            | Rule::Pgpass
+            | Rule::Url
+            | Rule::Oracle
+            | Rule::Authorization
+            | Rule::Bearer
+            | Rule::Cookie
+            | Rule::Command(_)
+            | Rule::Email
+            | Rule::Known(_)
+            | Rule::Identified
+            | Rule::Signature
+            | Rule::Digest
+            | Rule::Basic
+            | Rule::Code
+            | Rule::Phrase => seen.hits.extend(self.look(rule, text, start, end, &mut seen.runs)),
+        }
+    }
+
     fn lay_out(&self, parts: Vec<(usize, usize)>, hits: &mut Vec<Hit>) {
         let kind = self.kind("private-key");
         hits.extend(parts.into_iter().map(|(start, end)| Hit { start, end, kind }));
     }
 
-    fn look(&self, rule: &Rule, text: &[u8], at: usize, end: usize) -> Option<Hit> {
+    fn look(&self, rule: &Rule, text: &[u8], at: usize, end: usize, runs: &mut tokens::Runs) -> Option<Hit> {
         let (found, kind) = match rule {
-            Rule::Token(i) => (tokens::find(&tokens::TOKENS[*i], text, at), tokens::TOKENS[*i].kind),
+            Rule::Token(i) => (tokens::find(&tokens::TOKENS[*i], text, at, runs), tokens::TOKENS[*i].kind),
             Rule::Url => (url::find(text, at), "url-password"),
+            Rule::Pgpass => (url::pgpass(text, at), "password"),
             Rule::Oracle => (url::oracle(text, end), "url-password"),
             Rule::Authorization => (header::authorization(text, end), "authorization"),
             Rule::Bearer => (header::bearer(text, end), "authorization"),
@@ -391,9 +356,14 @@ impl Scanner {
                 let value = &self.values[*i];
                 (text[at..].starts_with(value).then_some((at, at + value.len())), "env-value")
             }
-            Rule::Name | Rule::BlockStart | Rule::BlockEnd | Rule::Marker | Rule::Line | Rule::Layout(_) => {
-                (None, "")
-            }
+            Rule::Name
+            | Rule::Label
+            | Rule::Encoded(_)
+            | Rule::BlockStart
+            | Rule::BlockEnd
+            | Rule::Marker
+            | Rule::Line
+            | Rule::Layout(_) => (None, ""),
         };
         found.map(|(start, end)| Hit { start, end, kind: self.kind(kind) })
     }
@@ -405,20 +375,20 @@ fn marker(text: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
     (size > 0 && text.get(end + size) == Some(&b']')).then_some((start, end + size + 1))
 }
 
-fn given(text: &[u8], name: &assignment::Name) -> Option<Hit> {
-    let found = assignment::find(text, name).or_else(|| assignment::value_before(text, name));
+fn given(text: &[u8], name: &assignment::Name, label: usize) -> Option<Hit> {
+    let found = assignment::find(text, name).or_else(|| assignment::value_before(text, name, label));
     let (start, end, telling) = found?;
     Some(Hit { start, end, kind: u16::from(telling == Telling::Password) })
 }
 
-fn nearby(text: &[u8], name: &assignment::Name, hits: &mut Vec<Hit>, barren: &mut usize) {
+fn nearby(text: &[u8], name: &assignment::Name, seen: &mut Seen) {
+    if !seen.barren.near(text, name) {
+        return;
+    }
     let telling = assignment::tells(text, name);
     let kind = u16::from(telling == Telling::Password);
-    hits.extend(near::around(text, name, telling, barren).into_iter().map(|(start, end)| Hit {
-        start,
-        end,
-        kind,
-    }));
+    let parts = near::around(text, name, telling, &mut seen.barren);
+    seen.hits.extend(parts.into_iter().map(|(start, end)| Hit { start, end, kind }));
 }
 
 /// Finds in order, none touching a character by half, overlapping ones as one with the more telling kind.

@@ -38,8 +38,10 @@ pub(crate) fn run(text: &[u8], at: usize, of: impl Fn(u8) -> bool) -> usize {
 pub(crate) fn after_spaces(text: &[u8], at: usize) -> usize {
     let mut at = at;
     loop {
-        at += run(text, at, |b| b == b' ' || b == b'\t');
-        let size = colour(text, at);
+        while matches!(text.get(at), Some(b' ' | b'\t')) {
+            at += 1;
+        }
+        let size = if matches!(text.get(at), Some(27 | b'\\')) { colour(text, at) } else { 0 };
         if size == 0 {
             return at;
         }
@@ -75,7 +77,7 @@ pub(crate) fn escape(text: &[u8], at: usize) -> usize {
 
 /// A quote at `at`, with the backslashes before it: how many of those, which quote, and the position after it.
 pub(crate) fn quote(text: &[u8], at: usize) -> Option<(usize, u8, usize)> {
-    let slashes = run(text, at, |b| b == b'\\');
+    let slashes = if text.get(at) == Some(&b'\\') { run(text, at, |b| b == b'\\') } else { 0 };
     let mark = *text.get(at + slashes)?;
     matches!(mark, b'"' | b'\'' | b'`').then_some((slashes, mark, at + slashes + 1))
 }

@@ -1,7 +1,7 @@
 //! One text that comes in parts, each on a line of its own: what of it is still needed to see a secret that goes over
 //! several parts, and which bytes of which lines such a secret is made of.
 
-use crate::{json::decoded, redactor::Redactor};
+use crate::{json::decode, redactor::Redactor};
 
 /// A secret that has no white space in it is seen as a whole if it is no longer than this.
 const LONGEST_TOKEN: usize = 1024;
@@ -14,21 +14,37 @@ const LONGEST_PREFIXED: usize = 160;
 /// What stands before a value and tells that it is secret.
 const BEFORE: usize = 160;
 
-/// Bytes of a line that must not be written.
+/// Bytes that must not be written, counted from the first of all.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Edit {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    /// The kind, where its marker is to stand; nothing where a secret goes on from an earlier line.
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// The kind, where its marker is to stand; nothing where a secret goes on from an earlier part.
     pub(crate) kind: Option<u16>,
 }
 
+/// What one line said, or several that are not JSON.
 #[derive(Clone)]
 struct Part {
-    line: u64,
+    /// Where in the text it starts and ends.
     from: usize,
-    /// Raw positions in the line, one for each byte and one for the end.
-    map: Vec<u32>,
+    to: usize,
+    /// How many bytes at its start the text has forgotten.
+    gone: usize,
+    /// Where it stands.
+    base: u64,
+    /// What it says from an offset on stands at this distance from its start; nothing if it says what stands there.
+    shifts: Vec<(usize, usize)>,
+}
+
+impl Part {
+    /// Where a byte of the text stands.
+    fn place(&self, at: usize) -> u64 {
+        let offset = at - self.from + self.gone;
+        let shifts = self.shifts.partition_point(|(from, _)| *from <= offset);
+        let (from, raw) = shifts.checked_sub(1).and_then(|i| self.shifts.get(i)).copied().unwrap_or((0, 0));
+        self.base + (raw + offset - from) as u64
+    }
 }
 
 /// The end of a text so far.
@@ -36,50 +52,66 @@ struct Part {
 pub(crate) struct Stream {
     text: Vec<u8>,
     parts: Vec<Part>,
-    /// Secrets in `text` whose marker has been given to a line.
+    /// Secrets in `text` whose marker is given already, in order.
     shown: Vec<(usize, usize)>,
-    /// The first line that a secret which is not complete yet may have begun in.
+    /// The first place that a secret may stand in which is not complete yet, or was not searched for.
     pin: Option<u64>,
-    /// Where in `text` the last thing starts that a rule looks at.
-    noticed: Option<usize>,
+    /// Whether something came since the last search.
+    fresh: bool,
     pub(crate) last: u64,
     /// What all parts have in common that tells them from other texts at the same path.
     pub(crate) only: Option<u64>,
+    /// Whether all parts are in the stream of their path as well.
+    pub(crate) own: bool,
 }
 
 impl Stream {
-    /// Adds a part and reports what is to be taken out of which lines, those before `first` being gone already.
-    pub(crate) fn add(
-        &mut self,
-        redactor: &Redactor,
-        line: u64,
-        raw: &Raw<'_>,
-        first: u64,
-        mut edit: impl FnMut(u64, Edit),
-    ) {
-        let (said, map) = raw.read();
-        self.parts.push(Part { line, from: self.text.len(), map });
-        self.text.extend_from_slice(&said);
-        self.last = line;
-        let known = self.text.len() - said.len();
-        self.noticed = redactor.noticed(&self.text, known).or(self.noticed);
-        let hits = if self.noticed.is_some() { redactor.hits(&self.text) } else { Vec::new() };
+    /// Adds a part that stands at a place.
+    pub(crate) fn add(&mut self, line: u64, raw: &Raw<'_>, base: u64) {
+        let from = self.text.len();
+        let mut shifts = Vec::new();
+        match raw {
+            Raw::Json(raw) => decode(raw, &mut self.text, &mut shifts),
+            Raw::Plain(raw) => self.text.extend_from_slice(raw),
+        }
+        let to = self.text.len();
+        (self.fresh, self.last) = (true, line);
+        self.pin = self.pin.or(Some(base));
+        match self.parts.last_mut() {
+            Some(part) if part.place(from) == base && part.shifts.is_empty() && shifts.is_empty() => {
+                part.to = to;
+            }
+            _ => self.parts.push(Part { from, to, gone: 0, base, shifts }),
+        }
+    }
+
+    /// Finds what is to be taken out where, all before `first` being written already.
+    pub(crate) fn search(&mut self, redactor: &Redactor, first: u64, edits: &mut Vec<Edit>) {
+        if !std::mem::take(&mut self.fresh) {
+            return;
+        }
+        // A single part was searched as part of its line and of its path.
+        let alone = self.own && self.parts.len() == 1;
+        let hits = if alone { Vec::new() } else { redactor.hits(&self.text) };
+        let known = self.shown.len();
         for hit in &hits {
-            let shown = self.shown.iter_mut().find(|(start, end)| *start < hit.end && hit.start < *end);
+            let old = self.shown[..known].partition_point(|(_, end)| *end <= hit.start);
+            let shown = self.shown[..known].get_mut(old).filter(|(start, _)| *start < hit.end);
             let mut kind = if shown.is_none() { Some(hit.kind) } else { None };
             match shown {
                 Some(range) => *range = (range.0.min(hit.start), range.1.max(hit.end)),
                 None => self.shown.push((hit.start, hit.end)),
             }
-            for part in self.parts.iter().filter(|part| part.line >= first) {
-                let size = part.map.len() - 1;
-                let (start, end) = (hit.start.max(part.from), hit.end.min(part.from + size));
+            let parts = &self.parts[self.parts.partition_point(|part| part.to <= hit.start)..];
+            for part in parts.iter().take_while(|part| part.from < hit.end) {
+                let (start, end) = (hit.start.max(part.from), hit.end.min(part.to));
+                let (start, end) = (part.place(start).max(first), part.place(end));
                 if start < end {
-                    let at = |offset: usize| part.map[offset - part.from] as usize;
-                    edit(part.line, Edit { start: at(start), end: at(end), kind: kind.take() });
+                    edits.push(Edit { start, end, kind: kind.take() });
                 }
             }
         }
+        self.shown.sort_unstable();
         let open = hits
             .last()
             .filter(|hit| self.text[hit.end..].iter().all(|b| b.is_ascii_whitespace() || *b == b'\\'));
@@ -92,20 +124,18 @@ impl Stream {
         self.text.clear();
         self.parts.clear();
         self.shown.clear();
-        (self.noticed, self.pin) = (None, None);
+        (self.pin, self.fresh) = (None, false);
     }
 
-    /// The first line that a secret which is not complete yet may have begun in.
+    /// The first place that must not be written yet.
     pub(crate) fn pinned(&self) -> Option<u64> {
         self.pin
     }
 
     fn first_open(&self) -> Option<u64> {
         let from = self.last_token();
-        if from == self.text.len() {
-            return None;
-        }
-        self.parts.iter().rev().find(|part| part.from <= from).map(|part| part.line)
+        let part = self.parts.get(self.parts.partition_point(|part| part.to <= from))?;
+        Some(part.place(from.max(part.from)))
     }
 
     /// Where the last word starts, or the lines of base64 at the end: they may turn out to be the end of a key block.
@@ -150,41 +180,24 @@ impl Stream {
             return;
         }
         self.text.drain(..cut);
-        self.noticed = self.noticed.and_then(|at| at.checked_sub(cut));
         self.shown.retain(|(_, end)| *end > cut);
         for (start, end) in &mut self.shown {
             (*start, *end) = (start.saturating_sub(cut), *end - cut);
         }
         self.parts.retain_mut(|part| {
-            let size = part.map.len() - 1;
-            let gone = cut.saturating_sub(part.from).min(size);
-            part.map.drain(..gone);
-            part.from = part.from.saturating_sub(cut);
-            part.map.len() > 1
+            part.gone += cut.saturating_sub(part.from).min(part.to - part.from);
+            (part.from, part.to) = (part.from.saturating_sub(cut), part.to.saturating_sub(cut));
+            part.to > part.from
         });
     }
 }
 
 /// A part as it stands in its line.
 pub(crate) enum Raw<'a> {
-    /// Inside a JSON string that starts at this position of the line.
-    Json(&'a [u8], usize),
+    /// Inside a JSON string.
+    Json(&'a [u8]),
     /// A line of its own.
     Plain(&'a [u8]),
-}
-
-impl Raw<'_> {
-    fn read(&self) -> (Vec<u8>, Vec<u32>) {
-        match self {
-            Self::Json(raw, start) => {
-                let (said, mut map) = decoded(raw);
-                let start = u32::try_from(*start).unwrap_or(u32::MAX);
-                map.iter_mut().for_each(|at| *at = at.saturating_add(start));
-                (said, map)
-            }
-            Self::Plain(raw) => (raw.to_vec(), (0..=u32::try_from(raw.len()).unwrap_or(u32::MAX)).collect()),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -196,7 +209,8 @@ mod tests {
         let redactor = Redactor::new(crate::Options::default()).unwrap();
         let mut stream = Stream::default();
         for line in 0..5_000 {
-            stream.add(&redactor, line, &Raw::Plain(b"completed"), line, |_, _| {});
+            stream.add(line, &Raw::Json(b"completed"), line * 20);
+            stream.search(&redactor, 0, &mut Vec::new());
         }
         assert!(stream.text.len() <= 3 * LONGEST_TOKEN, "{}", stream.text.len());
         assert!(stream.parts.len() <= 3 * LONGEST_TOKEN / 9 + 1, "{}", stream.parts.len());

@@ -3,7 +3,7 @@
 use crate::spelling::{contains, distinct, mixed, run, starts_word};
 
 /// What the rest of a token is made of.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Set {
     Alnum,
     Upper,
@@ -34,6 +34,17 @@ const fn exact(kind: &'static str, prefix: &'static str, set: Set, least: usize)
 }
 
 use Set::{Address, Alnum, Base64, Dash, Dots, Hex, Percent, Upper, Word};
+
+/// How key blocks begin in base64.
+const BLOCKS: [&str; 7] = [
+    "LS0tLS1CRUdJTiBSU0Eg",
+    "LS0tLS1CRUdJTiBQUklW",
+    "LS0tLS1CRUdJTiBFQyBQ",
+    "LS0tLS1CRUdJTiBPUEVO",
+    "LS0tLS1CRUdJTiBFTkNS",
+    "LS0tLS1CRUdJTiBEU0Eg",
+    "LS0tLS1CRUdJTiBQR1Ag",
+];
 
 /// Every format with a prefix of its own.
 pub(crate) const TOKENS: &[Token] = &[
@@ -133,8 +144,8 @@ pub(crate) const TOKENS: &[Token] = &[
     t("figma-token", "figd_", Dash, 24),
     t("alibaba-key", "LTAI", Alnum, 16),
     t("tencent-key", "AKID", Alnum, 32),
-    t("atlassian-token", "ATATT3", Dash, 40),
-    t("atlassian-token", "ATCTT3", Dash, 40),
+    t("atlassian-token", "ATATT3", Dots, 40),
+    t("atlassian-token", "ATCTT3", Dots, 40),
     t("atlassian-token", "ATBB", Alnum, 28),
     t("doppler-token", "dp.pt.", Alnum, 30),
     t("doppler-token", "dp.st.", Dots, 30),
@@ -183,13 +194,13 @@ pub(crate) const TOKENS: &[Token] = &[
     t("webhook-site", "webhook.site/", Dash, 30),
     t("pipedream-webhook", ".m.pipedream.net/", Dash, 16),
     t("google-webhook", "chat.googleapis.com/v1/spaces/", Address, 60),
-    t("private-key", "LS0tLS1CRUdJTiBSU0Eg", Base64, 40),
-    t("private-key", "LS0tLS1CRUdJTiBQUklW", Base64, 40),
-    t("private-key", "LS0tLS1CRUdJTiBFQyBQ", Base64, 40),
-    t("private-key", "LS0tLS1CRUdJTiBPUEVO", Base64, 40),
-    t("private-key", "LS0tLS1CRUdJTiBFTkNS", Base64, 40),
-    t("private-key", "LS0tLS1CRUdJTiBEU0Eg", Base64, 40),
-    t("private-key", "LS0tLS1CRUdJTiBQR1Ag", Base64, 40),
+    t("private-key", BLOCKS[0], Base64, 40),
+    t("private-key", BLOCKS[1], Base64, 40),
+    t("private-key", BLOCKS[2], Base64, 40),
+    t("private-key", BLOCKS[3], Base64, 40),
+    t("private-key", BLOCKS[4], Base64, 40),
+    t("private-key", BLOCKS[5], Base64, 40),
+    t("private-key", BLOCKS[6], Base64, 40),
     t("private-key", "b3BlbnNzaC1rZXktdjE", Base64, 60),
     t("github-token", "ghi_", Alnum, 30),
     t("gitlab-token", "glft-", Dash, 16),
@@ -307,8 +318,32 @@ pub(crate) const TOKENS: &[Token] = &[
     t("launchdarkly-key", "sdk-", Dash, 36),
 ];
 
+/// The last run of each set that was read to its end, so that no run is read again for each prefix in it.
+#[derive(Default)]
+pub(crate) struct Runs(Vec<(Set, usize, usize)>);
+
+impl Runs {
+    fn end(&mut self, set: Set, text: &[u8], at: usize) -> usize {
+        let known = self.0.iter_mut().find(|(known, ..)| *known == set);
+        match known {
+            Some((_, start, end)) if (*start..=*end).contains(&at) => *end,
+            known => {
+                let end = at + run(text, at, |b| set.has(b));
+                match known {
+                    Some(known) => (known.1, known.2) = (at, end),
+                    None => self.0.push((set, at, end)),
+                }
+                end
+            }
+        }
+    }
+}
+
+/// How much of a token is looked at to tell whether it is one.
+const LOOKED_AT: usize = 512;
+
 /// The token that starts with the prefix at `at`, as `(start, end)`.
-pub(crate) fn find(token: &Token, text: &[u8], at: usize) -> Option<(usize, usize)> {
+pub(crate) fn find(token: &Token, text: &[u8], at: usize, runs: &mut Runs) -> Option<(usize, usize)> {
     let body = at + token.prefix.len();
     if text.get(at..body)? != token.prefix.as_bytes() {
         return None;
@@ -319,22 +354,30 @@ pub(crate) fn find(token: &Token, text: &[u8], at: usize) -> Option<(usize, usiz
     let first = &text[body..text.len().min(body + 64)];
     let first = &first[..run(first, 0, |b| token.set.has(b))];
     // Most candidates end here: a long run is only read to its end if its start is random.
-    if !(loose || starts_word(text, at)) || !mixed(first) || (distinct(first) as usize) < token.least.min(8) {
+    if first.len() < token.least.min(64)
+        || !(loose || starts_word(text, at))
+        || !mixed(first)
+        || (distinct(first) as usize) < token.least.min(8)
+    {
         return None;
     }
-    let size = run(text, body, |b| token.set.has(b));
-    let (mut start, mut end) = (at, body + size);
+    let (mut start, mut end) = (at, runs.end(token.set, text, body));
     while end > body && matches!(text[end - 1], b'.' | b'/') {
         end -= 1;
     }
     let rest = &text[body..end];
+    let near = &rest[..rest.len().min(LOOKED_AT)];
     if rest.len() < token.least || rest.len() > token.most || sample(rest) {
         return None;
     }
     match token.prefix {
         ":AA" => start = telegram(text, at)?,
-        "eyJ" if !jwt(rest) => return None,
-        "SG." | "pat" if !rest.contains(&b'.') => return None,
+        ".atlasv1." => {
+            let id = text[at.saturating_sub(14)..at].iter().rev().take_while(|b| b.is_ascii_alphanumeric());
+            start -= id.count();
+        }
+        "eyJ" if !jwt(near) => return None,
+        "SG." | "pat" if !near.contains(&b'.') => return None,
         "/api/webhooks/" | "/webhooks/"
             if !text[at.saturating_sub(24)..at].windows(7).any(|w| w == b"discord") =>
         {
@@ -396,8 +439,8 @@ fn jwt(rest: &[u8]) -> bool {
 fn sample(rest: &[u8]) -> bool {
     rest.ends_with(b"EXAMPLE")
         || rest.ends_with(b"EXAMPLEKEY")
-        || contains(rest, b"xxxxxx")
-        || contains(rest, b"your-")
+        || contains(&rest[..rest.len().min(LOOKED_AT)], b"xxxxxx")
+        || contains(&rest[..rest.len().min(LOOKED_AT)], b"your-")
 }
 
 impl Set {

@@ -50,6 +50,19 @@ pub(crate) fn oracle(text: &[u8], at: usize) -> Option<(usize, usize)> {
     (!marked(password) && !placeholder(password)).then_some((at + slash + 1, at + end))
 }
 
+/// The password on a line of `.pgpass`, `host:port:database:user:password`, with its port at `at`.
+pub(crate) fn pgpass(text: &[u8], at: usize) -> Option<(usize, usize)> {
+    let host =
+        text[at.saturating_sub(64)..at].iter().rev().take_while(|b| ends_not(**b) && **b != b':').count();
+    let rest = &text[at + 1..text.len().min(at + LONGEST)];
+    let rest = &rest[..run(rest, 0, ends_not)];
+    let mut fields = rest.splitn(4, |b| *b == b':').skip(1);
+    let (database, user, password) = (fields.next()?, fields.next()?, fields.next()?);
+    let fine = database.is_empty() || user.is_empty() || password.len() < 4 || password.contains(&b'/');
+    let end = at + 1 + rest.len();
+    (host > 0 && !fine && !marked(password) && !placeholder(password)).then_some((end - password.len(), end))
+}
+
 fn ends_not(b: u8) -> bool {
     b > b' ' && !matches!(b, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'|')
 }

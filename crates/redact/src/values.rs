@@ -1,5 +1,9 @@
 //! What a name is given: where the value starts and ends, and whether it is a secret, a placeholder or code.
 
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
 use crate::{
     names::Telling,
     spelling::{after_spaces, contains, distinct, quote, random, run, strong},
@@ -35,7 +39,7 @@ pub(crate) enum Tie {
 /// The value at `at`; `bare` values end at white space or punctuation, those of a shell only at white space.
 pub(crate) fn read(text: &[u8], at: usize, tie: Tie) -> Option<Value> {
     let at = after_spaces(text, at);
-    let opening = run(text, at, |b| {
+    let opening = run(&text[..text.len().min(at + 42)], at, |b| {
         b.is_ascii_alphanumeric() || matches!(b, b'_' | b':' | b'.' | b'(' | b'@' | b'&' | b'!')
     });
     let opens = opening > 0 && opening <= 40 && (text[at + opening - 1] == b'(' || opening <= 2);
@@ -99,6 +103,7 @@ fn bare(text: &[u8], at: usize, tie: Tie) -> usize {
         let stop = match rest[end] {
             b',' | b';' => after.is_empty() || !shell || starts_pair(after),
             b'&' => !shell || starts_pair(after),
+            b'%' => !shell && after.starts_with(b"26"),
             b'(' | b'[' | b'{' => {
                 depth += 1;
                 false
@@ -129,8 +134,6 @@ fn starts_pair(rest: &[u8]) -> bool {
 pub(crate) fn secret(value: &[u8], telling: Telling, quoted: bool, tie: Tie) -> bool {
     if value.len() < 4
         || telling == Telling::No
-        || marked(value)
-        || placeholder(value)
         || quoted && matches!(value[0], b';' | b',' | b')' | b' ')
         || !quoted && code(value)
     {
@@ -144,18 +147,18 @@ pub(crate) fn secret(value: &[u8], telling: Telling, quoted: bool, tie: Tie) -> 
     };
     let plain =
         value.iter().all(|b| b.is_ascii_alphabetic() || matches!(b, b'_' | b'-' | b'.' | b' ' | b'/' | b':'));
-    enough
-        && match telling {
-            Telling::No => false,
-            Telling::Weak => tie != Tie::Beside && strong(value) && !path(value),
-            Telling::Key => value.len() >= 8 && random(value) && !path(value),
-            Telling::Password if plain => {
-                value.len() >= 6
-                    && !value.contains(&b' ')
-                    && (quoted && tie != Tie::Beside || tie == Tie::Shell || random(value))
-            }
-            Telling::Password => !path(value) && !prose(value),
+    let fits = || match telling {
+        Telling::No => false,
+        Telling::Weak => tie != Tie::Beside && strong(value) && !path(value),
+        Telling::Key => value.len() >= 8 && random(value) && !path(value),
+        Telling::Password if plain => {
+            value.len() >= 6
+                && !value.contains(&b' ')
+                && (quoted && tie != Tie::Beside || tie == Tie::Shell || random(value))
         }
+        Telling::Password => !path(value) && !prose(value),
+    };
+    enough && fits() && !marked(value) && !placeholder(value)
 }
 
 /// Whether a value is what this crate itself put there.
@@ -269,7 +272,18 @@ pub(crate) fn placeholder(value: &[u8]) -> bool {
         || format
         || distinct(trimmed) <= 2
         || WORDS.iter().any(|word| trimmed.eq_ignore_ascii_case(word))
-        || short && PLACEHOLDERS.iter().any(|part| contains(trimmed, part))
+        || short && holds_place(trimmed)
+}
+
+fn holds_place(value: &[u8]) -> bool {
+    static SEARCH: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        let kind = Some(AhoCorasickKind::DFA);
+        AhoCorasick::builder().ascii_case_insensitive(true).kind(kind).build(PLACEHOLDERS).ok()
+    });
+    match &*SEARCH {
+        Some(search) => search.is_match(value),
+        None => PLACEHOLDERS.iter().any(|part| contains(value, part)),
+    }
 }
 
 /// Whether an unquoted value is code: a call, a path of names, a reference.

@@ -17,9 +17,8 @@ use segue_redact::Redactor;
 use tokio::process::Command;
 
 use crate::checkpoint::Workplace;
-use crate::keep::{Found, Kept};
+use crate::keep::{self, Found, Kept};
 use crate::process::{self, own};
-use crate::store::Store;
 
 /// How much of the end of a gate's output goes into the journal and back to the agent.
 const TAIL: u64 = 6_000;
@@ -71,7 +70,7 @@ pub(crate) async fn run(gate: &GateSpec, room: &GateRoom, when: GateWhen, round:
         passed: exit == Some(0),
         exit,
         ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
-        output: Some(Store::at(&room.workdir).shown(&output)),
+        output: Some(output.display().to_string()),
         tail: trouble.unwrap_or_else(|| tail(&output).unwrap_or_default()),
         timed_out,
     }
@@ -85,7 +84,9 @@ struct Ended {
 
 async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Result<Ended> {
     std::fs::create_dir_all(&room.run_dir)?;
-    let kept = Kept::new(File::create(output)?, &room.redactor, &room.found);
+    let file = File::options().create(true).read(true).append(true).open(output)?;
+    file.set_len(0)?;
+    let kept = Kept::new(file, keep::MOST, &room.redactor, &room.found);
     let (reader, writer) = std::io::pipe()?;
     let mark = format!("{}.{}", room.run, file_name(&gate.name));
     let mut command = Command::new("sh");
@@ -108,7 +109,7 @@ async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Re
     })?;
     // The command holds the other end of the pipe; while it is there, the output has no end.
     drop(command);
-    let reader = tokio::task::spawn_blocking(move || keep(reader, kept));
+    let reader = tokio::task::spawn_blocking(move || keep_output(reader, kept));
     let ended = tokio::time::timeout(Duration::from_millis(gate.timeout_ms), child.wait()).await;
     let timed_out = ended.is_err();
     let exit = match ended {
@@ -132,7 +133,7 @@ async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Re
     Ok(Ended { exit: exit.filter(|_| !timed_out), timed_out })
 }
 
-fn keep(mut reader: impl Read, kept: Kept) {
+fn keep_output(mut reader: impl Read, kept: Kept) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(read) = reader.read(&mut buffer) {
         if read == 0 {

@@ -1,5 +1,6 @@
 //! Keeps coding agents working past their context window: this is the program, and it only starts.
 
+mod anchor;
 mod bridge;
 mod budget;
 mod checkpoint;

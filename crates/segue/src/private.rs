@@ -46,17 +46,14 @@ impl Private {
 
     /// Keeps it in the run's folder; nothing is written when there is nothing to keep.
     pub(crate) fn store(&self, run_dir: &Path) -> io::Result<()> {
-        use std::os::unix::fs::OpenOptionsExt;
+        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
         if *self == Self::default() {
             return Ok(());
         }
-        std::fs::create_dir_all(run_dir)?;
-        let mut file = std::fs::File::options()
-            .create(true)
-            .write(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(path(run_dir))?;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(run_dir)?;
+        let _ = std::fs::remove_file(path(run_dir));
+        let mut file =
+            std::fs::File::options().create_new(true).write(true).mode(0o600).open(path(run_dir))?;
         file.write_all(&serde_json::to_vec(self)?)?;
         file.sync_all()
     }
@@ -65,6 +62,12 @@ impl Private {
     pub(crate) fn read(run_dir: &Path) -> Self {
         let bytes = std::fs::read(path(run_dir)).unwrap_or_default();
         serde_json::from_slice(&bytes).unwrap_or_default()
+    }
+
+    /// What tells the file from any other; `None` when there is none.
+    pub(crate) fn seal(run_dir: &Path) -> Option<String> {
+        let bytes = std::fs::read(path(run_dir)).ok()?;
+        Some(blake3::hash(&bytes).to_hex().to_string())
     }
 
     /// The run cannot go on: nothing of it is needed any more.

@@ -30,6 +30,35 @@ impl State {
         Self { dir: dir.into() }
     }
 
+    /// A folder in it.
+    pub(crate) fn folder(&self, name: &str) -> Self {
+        Self { dir: self.path(name) }
+    }
+
+    /// Puts a file in place that only one process writes.
+    ///
+    /// # Errors
+    /// When the folder or the file cannot be written.
+    pub(crate) fn write<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
+        let mut file = tempfile::Builder::new().prefix(".new").tempfile_in(&self.dir)?;
+        file.write_all(&serde_json::to_vec(value)?)?;
+        file.persist(self.path(name)).map(drop).map_err(|error| error.error)
+    }
+
+    /// What tells this folder from any other; made when it is first asked for.
+    ///
+    /// # Errors
+    /// When the folder or the file cannot be written.
+    pub(crate) fn id(&self) -> io::Result<String> {
+        self.update("id.json", |id: &mut String| {
+            if id.is_empty() {
+                *id = uuid::Uuid::new_v4().to_string();
+            }
+            id.clone()
+        })
+    }
+
     /// Where a file lies.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.join(name)
@@ -67,9 +96,7 @@ impl State {
             Err(error) => return Err(error),
         };
         let outcome = change(&mut value);
-        let mut file = tempfile::Builder::new().prefix(".new").tempfile_in(&self.dir)?;
-        file.write_all(&serde_json::to_vec(&value)?)?;
-        file.persist(&path).map_err(|error| error.error)?;
+        self.write(name, &value)?;
         Ok(outcome)
     }
 }

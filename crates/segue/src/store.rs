@@ -1,37 +1,74 @@
-//! Where things lie: `.segue/` of the work tree, which ignores itself.
+//! Where things lie: every path to what segue keeps about a work tree is made here.
 //!
-//! A phase that runs beside others has a work tree of its own below `.segue/work/` of the first one. What it keeps lies with
-//! the rest, so that it is found in one place and outlives its work tree.
+//! Nothing of it lies in the work tree, where an agent would clean it away and a clone could bring it along. A phase that
+//! runs beside others has a work tree of its own; what it keeps lies with the first one's, and outlives its work tree.
 
-use std::io;
+mod place;
+
+use std::fs::{self, DirBuilder};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// `.segue/` could not be used.
-#[derive(Debug, Error)]
-#[error("cannot write to {}: {source}; make it writable, or run segue in a folder that is", path.display())]
-pub(crate) struct StoreError {
-    path: PathBuf,
-    source: io::Error,
-}
+use place::Place;
 
-/// The folder of work trees below `.segue/`: one folder a plan, one a phase, and the work tree in it.
-const TREES: &str = "work";
+/// The place of the state could not be used.
+#[derive(Debug, Error)]
+pub(crate) enum StoreError {
+    /// The system would not.
+    #[error("cannot write to {}: {source}; make it writable, or run segue in a folder that is", path.display())]
+    Unwritable {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// There is no home, and no repository that could be used instead.
+    #[error("there is no place to keep what a run does: set HOME or XDG_STATE_HOME")]
+    Nowhere,
+    /// Somebody else put something there.
+    #[error("{} is {what}: segue keeps its state there and does not use what it has not made; remove it", path.display())]
+    Foreign {
+        /// Where.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+}
 
 /// The folders and files of one work tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
     workdir: PathBuf,
     root: PathBuf,
+    place: Place,
 }
 
 impl Store {
     /// The store of a work tree, whether or not it exists yet.
     pub(crate) fn at(workdir: impl Into<PathBuf>) -> Self {
         let workdir = workdir.into();
-        let root = first_tree(&workdir).unwrap_or_else(|| workdir.clone());
-        Self { workdir, root }
+        let root = place::root_of(&workdir).unwrap_or_else(|| workdir.clone());
+        Self { place: Place::of(&root), workdir, root }
+    }
+
+    /// A store that keeps everything in this folder.
+    #[cfg(test)]
+    pub(crate) fn within(workdir: impl Into<PathBuf>, dir: impl Into<PathBuf>) -> Self {
+        let (workdir, dir) = (workdir.into(), dir.into());
+        Self { root: workdir.clone(), workdir, place: Place { trees: dir.join("trees"), dir } }
+    }
+
+    /// The same store, seen from the work tree of a phase.
+    pub(crate) fn for_tree(&self, tree: PathBuf) -> Self {
+        Self { workdir: tree, ..self.clone() }
+    }
+
+    /// Says in a phase's work tree where its state lies.
+    pub(crate) fn mark_tree(&self, tree: &Path) -> io::Result<()> {
+        place::mark(tree, &self.root)
     }
 
     /// The work tree that a plan was started in: another one than this only for a phase beside others.
@@ -47,29 +84,73 @@ impl Store {
         }
     }
 
+    /// The folder of all work trees of phases.
+    pub(crate) fn all_trees(&self) -> &Path {
+        &self.place.trees
+    }
+
+    /// Has the work trees of phases made in another folder, or where they usually are; not while there are any.
+    pub(crate) fn place_trees(self, dir: Option<&Path>) -> io::Result<Self> {
+        if self.place.trees.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
+            return Ok(self);
+        }
+        place::note_trees(&self.place.dir, dir)?;
+        Ok(Self { place: Place::of(&self.root), ..self })
+    }
+
     /// The folder of a plan's work trees.
     pub(crate) fn trees(&self, plan: &str) -> PathBuf {
-        self.dir().join(TREES).join(plan)
+        self.place.trees.join(plan)
     }
 
     /// A file by the path that [`Self::shown`] gave it.
     pub(crate) fn find(&self, shown: &str) -> PathBuf {
-        let kept = Path::new(shown).starts_with(".segue");
-        if kept { self.root.join(shown) } else { self.workdir.join(shown) }
+        self.workdir.join(shown)
     }
 
-    /// Makes the folders that a run needs.
-    pub(crate) fn create(&self) -> Result<(), StoreError> {
+    /// Makes the folders that a run needs, for nobody but the user; where git's folder does not keep modes, in the
+    /// user's state folder instead.
+    pub(crate) fn create(self) -> Result<Self, StoreError> {
+        if self.place.is_nowhere() {
+            return Err(StoreError::Nowhere);
+        }
+        let user = Place::in_user_folder(&self.root);
+        let is_new = !self.dir().exists();
+        let private = self.make()?;
+        if !private && user.dir != self.place.dir && is_new && !user.is_nowhere() {
+            let _ = fs::remove_dir_all(self.dir());
+            return Self { place: user, ..self }.create();
+        }
+        if !private {
+            let dir = self.dir();
+            let _ = writeln!(
+                io::stderr().lock(),
+                "segue: warning: {} does not keep modes, so others may read what is in it",
+                dir.display()
+            );
+        }
+        Ok(self)
+    }
+
+    // Whether only the user can look into it.
+    fn make(&self) -> Result<bool, StoreError> {
         let dir = self.dir();
-        let make = || -> io::Result<()> {
-            std::fs::create_dir_all(dir.join("runs"))?;
-            let ignore = dir.join(".gitignore");
-            if !ignore.exists() {
-                std::fs::write(&ignore, "*\n")?;
+        let failed = |source| StoreError::Unwritable { path: dir.clone(), source };
+        let foreign = |path: &Path, what| Err(StoreError::Foreign { path: path.to_owned(), what });
+        for part in self.place.own_parts() {
+            match fs::symlink_metadata(&part) {
+                Ok(found) if !found.is_dir() => return foreign(&part, "no folder"),
+                Ok(found) if !place::is_own(&found) => return foreign(&part, "another user's"),
+                Ok(_) | Err(_) => {}
             }
-            tempfile::Builder::new().prefix(".try").tempfile_in(&dir).map(drop)
-        };
-        make().map_err(|source| StoreError { path: dir.clone(), source })
+        }
+        DirBuilder::new().recursive(true).mode(0o700).create(self.runs()).map_err(failed)?;
+        let found = fs::symlink_metadata(&dir).map_err(failed)?;
+        tempfile::Builder::new().prefix(".try").tempfile_in(&dir).map_err(failed)?;
+        if found.mode() & 0o077 != 0 {
+            let _ = fs::set_permissions(&dir, fs::Permissions::from_mode(0o700));
+        }
+        Ok(fs::symlink_metadata(&dir).map_err(failed)?.mode() & 0o077 == 0)
     }
 
     /// The work tree itself.
@@ -77,19 +158,34 @@ impl Store {
         &self.workdir
     }
 
-    /// `.segue/`
+    /// The folder of everything that is kept.
     pub(crate) fn dir(&self) -> PathBuf {
-        self.root.join(".segue")
+        self.place.dir.clone()
     }
 
-    /// The journal.
-    pub(crate) fn journal(&self) -> PathBuf {
-        self.dir().join("journal.db")
+    /// The runs, a folder each with the run's journal in it.
+    pub(crate) fn runs(&self) -> PathBuf {
+        self.dir().join("runs")
     }
 
-    /// What a run keeps beside the journal.
+    /// The plans.
+    pub(crate) fn plans(&self) -> PathBuf {
+        self.dir().join("plans")
+    }
+
+    /// The checkpoints, where the configuration names no other place.
+    pub(crate) fn checkpoints(&self) -> PathBuf {
+        self.dir().join("checkpoints")
+    }
+
+    /// What was restored from a snapshot, to be looked at.
+    pub(crate) fn restored(&self) -> PathBuf {
+        self.dir().join("restored")
+    }
+
+    /// What a run keeps.
     pub(crate) fn run_dir(&self, run: &str) -> PathBuf {
-        self.dir().join("runs").join(run)
+        self.runs().join(run)
     }
 
     /// What an agent wrote to its standard output.
@@ -102,46 +198,18 @@ impl Store {
         self.run_dir(run).join(format!("s{session}.said.md"))
     }
 
-    /// The path as whoever works in the work tree can open it.
-    pub(crate) fn reachable(&self, path: &Path) -> String {
-        if self.workdir == self.root { self.shown(path) } else { path.display().to_string() }
-    }
-
     /// What an agent wrote to its standard error.
     pub(crate) fn errors(&self, run: &str, session: u32) -> PathBuf {
         self.run_dir(run).join(format!("s{session}.err"))
     }
 
-    /// The path as a person would write it, from the work tree.
+    /// The path as a person would write it: from the work tree when it lies there, else in full.
     pub(crate) fn shown(&self, path: &Path) -> String {
-        let own = path.strip_prefix(&self.workdir).or_else(|_| path.strip_prefix(&self.root));
+        let own = path.strip_prefix(&self.workdir).ok().filter(|_| !path.starts_with(&self.place.dir));
         own.unwrap_or(path).display().to_string()
     }
 }
 
-// `ROOT/.segue/work/PLAN/PHASE/NAME`
-fn first_tree(workdir: &Path) -> Option<PathBuf> {
-    let trees = workdir.parent()?.parent()?.parent()?;
-    let own = trees.parent().filter(|dir| trees.ends_with(TREES) && dir.ends_with(".segue"))?;
-    own.parent().map(Path::to_owned)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_work_tree_of_a_phase_keeps_its_things_with_the_first_one() {
-        let phase = Store::at("/r/.segue/work/plan-1/3/r");
-        assert_eq!((phase.root(), phase.dir()), (Path::new("/r"), PathBuf::from("/r/.segue")));
-        assert_eq!(phase.lock_dir(), Path::new("/r/.segue/work/plan-1/3"));
-        let kept = phase.dir().join("checkpoints/c1.json");
-        assert_eq!(phase.find(&phase.shown(&kept)), kept);
-        let own = phase.workdir().join("src/a.rs");
-        assert_eq!(phase.find(&phase.shown(&own)), own);
-        for plain in ["/r", "/r/work/a/b/c", "/.segue/work"] {
-            let store = Store::at(plain);
-            assert_eq!((store.root(), store.lock_dir()), (Path::new(plain), store.dir()));
-        }
-    }
-}
+#[path = "store/store_tests.rs"]
+mod tests;

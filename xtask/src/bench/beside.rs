@@ -204,7 +204,7 @@ fn made(repo: &Path) -> Result<(f64, f64)> {
     }
     // The last one is made after it is told.
     std::thread::sleep(std::time::Duration::from_secs(3));
-    let megabytes = disk(&repo.join(".segue/work"))?;
+    let megabytes = disk(&repo.parent().unwrap_or(repo).join(".local/state/segue/trees"))?;
     let stop = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     stop?;
     std::thread::sleep(std::time::Duration::from_millis(200));

@@ -73,7 +73,7 @@ fn write(root: &Path, folder: &str, files: std::ops::Range<u32>, version: u32) -
 }
 
 fn first_checkpoint(repo: &Path, files: usize) -> Result<f64> {
-    let reader = Journal::read(&repo.join(".segue/journal.db"))?;
+    let reader = Journal::read(&repo.join(".git/segue/runs"));
     let row = reader.runs()?.into_iter().next().ok_or("no run")?;
     for stored in reader.events(&row.id, 0, 1_000_000)? {
         let Event::CheckpointTaken { ms, work, .. } = serde_json::from_str(&stored.event)? else { continue };

@@ -26,7 +26,7 @@ pub(super) fn rows() -> Result<Vec<Row>> {
         if !run.status.success() {
             return Err(String::from_utf8_lossy(&run.stdout).into());
         }
-        let reader = Journal::read(&repo.join(".segue/journal.db"))?;
+        let reader = Journal::read(&repo.join(".git/segue/runs"));
         let row = reader.runs()?.into_iter().next().ok_or("no run")?;
         let events: Vec<(u64, Event)> = reader
             .events(&row.id, 0, 1_000_000)?

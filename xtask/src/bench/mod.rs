@@ -7,7 +7,7 @@ mod ledger;
 mod machine;
 mod plans;
 mod program;
-mod redact;
+pub(crate) mod redact;
 
 use crate::{Outcome, shell};
 

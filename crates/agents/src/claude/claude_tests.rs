@@ -324,7 +324,9 @@ fn the_flags_say_only_what_this_run_needs() {
         ..options()
     });
     assert!(bypass.contains("--resume 0a1b2c3d") && bypass.contains("--dangerously-skip-permissions"));
-    assert!(bypass.contains("PostToolUse") && !bypass.contains("autoCompactEnabled"));
+    assert!(bypass.contains("PostToolUse") && bypass.contains(r#""autoCompactEnabled":false"#));
+    let compacts = args(Options { no_compaction: false, ..options() });
+    assert!(!compacts.contains("--settings"));
 }
 
 #[test]

@@ -137,7 +137,8 @@ fn a_session_is_opened_once_events_are_heard_and_has_the_servers_own_window() {
     assert!(rig.wrote().is_empty(), "nothing is asked before events are heard");
     rig.connect(&json!({ "model": "rig/m", "compaction": { "auto": false } }));
     let asked: Vec<String> = rig.wrote().into_iter().map(|(what, _)| what).collect();
-    assert_eq!(asked, ["GET /config", "GET /config/providers", "POST /session"]);
+    let opens = ["GET /config", "GET /config/providers", "POST /session"];
+    assert_eq!(asked, [&opens[..], &["GET /session"]].concat(), "and what forks were left behind");
     let [AgentEvent::Ready { conversation, model, window, ceiling, can }] = &rig.told()[..] else { panic!() };
     assert_eq!((conversation.as_str(), model.as_deref()), (SESSION, Some("rig/m")));
     assert_eq!((*window, *ceiling, can.ask), (Some(60_000), None, true));

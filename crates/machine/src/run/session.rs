@@ -157,7 +157,11 @@ impl Run {
         match self.ending.take() {
             Some(ending) => self.go_after(ending.after, out),
             None if helps => self.helper_lost(true, why, out),
-            None => self.never_ready(&format!("could not be started: {why}"), out),
+            None => {
+                // Without a process the conversation is not to blame.
+                self.conversation = None;
+                self.never_ready(&format!("could not be started: {why}"), out);
+            }
         }
     }
 

@@ -147,9 +147,11 @@ impl World {
             Effect::ClearTimer { timer } => {
                 self.timers.remove(timer);
             }
-            Effect::StartSession { session, .. } => {
+            Effect::StartSession { session, conversation, .. } => {
                 self.alive = Some(*session);
-                (self.ready, self.tool, self.fill, self.cost) = (false, false, 0, 0);
+                (self.ready, self.tool, self.cost) = (false, false, 0);
+                self.fill = if conversation.is_some() { self.fill } else { 0 };
+                self.resumes.clone_from(conversation);
                 self.jobs.push_back(Job::Effect(effect.clone()));
             }
             Effect::Announce(_)

@@ -15,7 +15,8 @@ impl World {
             }
             Job::Effect(Effect::StartSession { session, .. }) => {
                 self.feed(Event::SessionSpawned { session, pid: 1, pid_start: 1 })?;
-                self.feed(Event::Agent { session, event: wild::ready(session, dice) })
+                let event = self.ready_of(session, dice);
+                self.feed(Event::Agent { session, event })
             }
             Job::Effect(Effect::AskCheckpoint { session, .. }) => {
                 let event = AgentEvent::Answered { text: "<checkpoint>x</checkpoint>".to_owned() };
@@ -104,11 +105,22 @@ impl World {
                 if dice.chance(60) {
                     self.feed(wild::priced(session, dice))?;
                 }
-                let ready = wild::ready(session, dice);
+                let ready = self.ready_of(session, dice);
                 self.jobs.push_back(Job::Agent(session, ready));
                 Ok(())
             }
         }
+    }
+
+    // A conversation that is taken up mostly keeps its name.
+    fn ready_of(&mut self, session: u32, dice: &mut Dice) -> AgentEvent {
+        let mut event = wild::ready(session, dice);
+        if let AgentEvent::Ready { conversation, can, .. } = &mut event {
+            let asked = self.resumes.take().filter(|_| dice.chance(80));
+            *conversation = asked.unwrap_or_else(|| conversation.clone());
+            can.resume &= !matches!(self.mood, Mood::Broken { resumes: false, .. });
+        }
+        event
     }
 
     fn asked(&mut self, session: u32, dice: &mut Dice) -> Check {
@@ -143,7 +155,7 @@ impl World {
             let event = AgentEvent::TurnEnded(wild::refusal(dice));
             return self.feed(Event::Agent { session, event });
         }
-        if let Mood::Broken { same } = self.mood
+        if let Mood::Broken { same, .. } = self.mood
             && dice.chance(80)
         {
             let words = ["one", "two", "three", "four", "five", "six", "seven"];

@@ -37,9 +37,10 @@ enum Mood {
     Heavy,
     Quiet,
     Limited,
-    /// Every session fails, always with the same words, or each time with others.
+    /// Every session fails, always with the same words, or each time with others; its conversation can be continued or not.
     Broken {
         same: bool,
+        resumes: bool,
     },
 }
 
@@ -64,6 +65,8 @@ pub(crate) struct World {
     /// The agent at work, and which agent had which conversation.
     agent: String,
     conversations: BTreeSet<(String, String)>,
+    /// The conversation that the next session was asked to take up.
+    resumes: Option<String>,
 }
 
 impl World {
@@ -79,15 +82,15 @@ impl World {
             Mood::Quiet,
             Mood::Greedy,
             Mood::Limited,
-            Mood::Broken { same: true },
-            Mood::Broken { same: false },
-            Mood::Broken { same: false },
-            Mood::Broken { same: false },
-            Mood::Heavy,
+            Mood::Broken { same: true, resumes: true },
+            Mood::Broken { same: false, resumes: true },
+            Mood::Broken { same: false, resumes: false },
+            Mood::Broken { same: false, resumes: false },
+            Mood::Broken { same: false, resumes: false },
         ];
         let mut spec = wild::spec(&mut dice, 1_000);
         let mood = dice.pick(&moods);
-        if let Mood::Broken { same } = mood {
+        if let Mood::Broken { same, .. } = mood {
             spec.limits.max_handoffs_without_progress = 0;
             spec.next.verifiers.clear();
             (spec.limits.sessions, spec.budget) = (None, Default::default());
@@ -115,6 +118,7 @@ impl World {
             contradicted: false,
             agent: String::new(),
             conversations: BTreeSet::new(),
+            resumes: None,
         }
     }
 

@@ -6,9 +6,17 @@ mod after;
 #[cfg(test)]
 mod before;
 #[cfg(test)]
+mod draw;
+#[cfg(test)]
 mod fresh;
 #[cfg(test)]
 mod harmless;
+#[cfg(test)]
+mod keys;
+#[cfg(test)]
+mod keys_open;
+#[cfg(test)]
+mod keys_sealed;
 #[cfg(test)]
 mod plant;
 #[cfg(test)]

@@ -65,7 +65,10 @@ fn a_whole_job_is_done_step_by_step_and_then_it_says_so() {
         play(&mut conversation, &answer);
     }
     let last = answer(&conversation, &options);
-    assert_eq!((last.text.as_str(), last.calls.len()), ("All 5 steps are done. LOOP_COMPLETE", 0));
+    assert_eq!(
+        (last.text.as_str(), last.calls.len()),
+        ("All 5 steps are done. LOOP_COMPLETE\n\nSTATUS: done", 0)
+    );
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn whole_job(mut request: Value, turn: fn(&mut Client, &mut Value, &Path) -> Tur
             break turn.said;
         }
     };
-    assert_eq!(last, "All 7 steps are done. LOOP_COMPLETE");
+    assert_eq!(last, "All 7 steps are done. LOOP_COMPLETE\n\nSTATUS: done");
     let steps = StepLog::parse(&std::fs::read_to_string(log).unwrap());
     assert_eq!(steps.distinct_done(), (1..=7).collect());
     assert!(steps.repeated().is_empty() && steps.half_done().is_empty());

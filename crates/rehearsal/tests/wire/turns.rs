@@ -18,7 +18,7 @@ fn a_job_of_five_steps_is_done_and_told_in_full() {
     let mut client = Client::start(&place, place.script());
     let (updates, why) = client.turn(&place.job.task_text());
     assert_eq!(why, StopReason::EndTurn);
-    assert!(words(&updates).ends_with("All 5 steps are done. LOOP_COMPLETE\n"));
+    assert!(words(&updates).ends_with("All 5 steps are done. LOOP_COMPLETE\n\nSTATUS: done\n"));
     assert_eq!(tool_ends(&updates), [ToolCallStatus::Completed; 5]);
     assert!(place.gate_is_green());
 

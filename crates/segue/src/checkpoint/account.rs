@@ -31,7 +31,7 @@ pub(super) fn account(place: &Workplace, situation: &Situation, reason: &str) ->
     let earlier = earlier.and_then(|id| Document::read(&Document::file(&place.checkpoints, id)).ok());
     let file = |session: u32| {
         let path = place.store.messages(&place.run, session);
-        path.exists().then(|| place.store.reachable(&path))
+        path.exists().then(|| place.store.shown(&path))
     };
     Account { situation, reason, earlier: earlier.as_ref(), room }.text(file)
 }
@@ -222,7 +222,7 @@ mod tests {
 
     fn account_in(room: usize, situation: &Situation) -> String {
         let account = Account { situation, reason: "the agent died", earlier: None, room };
-        account.text(|session| Some(format!(".segue/runs/r/s{session}.said.md")))
+        account.text(|session| Some(format!("/state/r/s{session}.said.md")))
     }
 
     #[test]
@@ -247,7 +247,7 @@ mod tests {
             text.contains("message 199:") && text.contains("message 190:") && !text.contains("message 0:")
         );
         assert_eq!(text.matches("Left out for want of room").count(), 1, "{text}");
-        assert!(text.contains("older messages; all messages are in .segue/runs/r/s1.said.md"), "{text}");
+        assert!(text.contains("older messages; all messages are in /state/r/s1.said.md"), "{text}");
     }
 
     #[test]

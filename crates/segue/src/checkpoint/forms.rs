@@ -16,6 +16,10 @@ use super::looped;
 use super::markdown::{done, failed, left};
 use super::stored::write_whole;
 use crate::config::Forms;
+use crate::store::Store;
+
+/// The folder of the work tree in which presets keep files of their own.
+pub(super) const OWN_FOLDER: &str = ".segue";
 
 /// The most that a summary file holds.
 const SUMMARY_CHARS: usize = 2_000;
@@ -27,8 +31,9 @@ impl Forms {
     }
 
     /// The folder of the checkpoints, checked again.
-    pub(crate) fn dir(&self, workdir: &Path) -> Result<PathBuf, OutsideError> {
-        inside(workdir, "checkpoint.dir", &self.dir)
+    pub(crate) fn dir(&self, store: &Store) -> Result<PathBuf, OutsideError> {
+        let named = self.dir.as_deref().map(|dir| inside(store.root(), "checkpoint.dir", dir));
+        named.unwrap_or_else(|| Ok(store.checkpoints()))
     }
 
     /// Where the hand-over file goes, checked again.
@@ -40,9 +45,13 @@ impl Forms {
     pub(crate) fn write(&self, workdir: &Path, document: &Document) -> Vec<String> {
         let mut troubles = Vec::new();
         if let Some(path) = &self.summary_file {
-            let written = inside(workdir, "checkpoint.summary_file", path)
-                .map_err(io::Error::other)
-                .and_then(|path| write_new(&path, short(document).as_bytes()));
+            let written =
+                inside(workdir, "checkpoint.summary_file", path).map_err(io::Error::other).and_then(|full| {
+                    if Path::new(path).starts_with(OWN_FOLDER) {
+                        ignore_all(&workdir.join(OWN_FOLDER))?;
+                    }
+                    write_new(&full, short(document).as_bytes())
+                });
             troubles.extend(written.err().map(|error| format!("{path} could not be written: {error}")));
         }
         if document.policy == "loop" {
@@ -69,6 +78,7 @@ impl Forms {
             let path = format!("{dir}/{project}/{name}");
             inside(workdir, "checkpoint.project_dir", &path).map_err(io::Error::other)
         };
+        ignore_all(&inside(workdir, "checkpoint.project_dir", dir).map_err(io::Error::other)?)?;
         let json: serde_json::Value = serde_json::from_slice(&document.json()?)?;
         write_new(&place(&copy)?, serde_json::to_string_pretty(&json)?.as_bytes())?;
         let head = format!("# Task {}\n", title(&document.task));
@@ -221,6 +231,16 @@ pub(super) fn bullets(items: &[String]) -> String {
         return "- none\n".to_owned();
     }
     items.iter().map(|item| format!("- {}\n", item.replace('\n', " "))).collect()
+}
+
+/// Makes a folder of the work tree that git does not see: `git add --all` takes nothing from it.
+pub(super) fn ignore_all(dir: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(dir)?;
+    match OpenOptions::new().write(true).create_new(true).open(dir.join(".gitignore")) {
+        Ok(mut file) => file.write_all(b"*\n"),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 pub(super) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -3,11 +3,7 @@ use crate::checkpoint::document::{Files, Tokens};
 use crate::checkpoint::stored::tests::document;
 
 fn staged() -> Forms {
-    Forms {
-        dir: ".segue/checkpoints".to_owned(),
-        project_dir: Some("contexts/sandbox".to_owned()),
-        ..Forms::default()
-    }
+    Forms { dir: None, project_dir: Some("contexts/sandbox".to_owned()), ..Forms::default() }
 }
 
 #[test]

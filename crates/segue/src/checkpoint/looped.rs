@@ -7,7 +7,8 @@ use std::path::Path;
 use segue_machine::checkpoint::cut_chars;
 
 use super::document::{Document, GateEntry};
-use super::forms::{append, bullets, short, write_new};
+use super::forms::{OWN_FOLDER, append, bullets, ignore_all, short, write_new};
+use super::inside::inside;
 use super::markdown::{done, failed, left};
 
 /// Where they lie, from the work tree.
@@ -18,7 +19,8 @@ const OUTPUT: usize = 1_500;
 
 /// Writes them for a checkpoint: each restart of a loop takes one.
 pub(super) fn write(workdir: &Path, document: &Document) -> io::Result<()> {
-    let dir = workdir.join(DIR);
+    ignore_all(&inside(workdir, "the folder of the loop", OWN_FOLDER).map_err(io::Error::other)?)?;
+    let dir = inside(workdir, "the folder of the loop", DIR).map_err(io::Error::other)?;
     let archive = dir.join("archive").join(format!("{}-s{}", document.run, document.session));
     let (progress, errors) = (progress(document), errors(document));
     append(&dir.join("progress.md"), "# Progress\n", &progress)?;

@@ -77,7 +77,7 @@ pub(crate) fn take(place: &Workplace, mut request: Request) -> Vec<Event> {
 
 fn store(place: &Workplace, document: Document) -> Result<PathBuf, CheckpointError> {
     let markdown = markdown::page(&document);
-    document.store(&place.forms.dir(place.store.root())?, &markdown)
+    document.store(&place.forms.dir(&place.store)?, &markdown)
 }
 
 /// Puts the work into git as the configuration says; trouble is told, never raised.

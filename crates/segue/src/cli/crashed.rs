@@ -57,11 +57,12 @@ pub(super) fn look(at: &Place, reader: &Reader, run: &str) -> Result<Seen, Failu
     Ok(Seen { row, machine, crash })
 }
 
-/// What is alive of a run whose process is dead: the agent with all that is below it, and what carries the run's mark.
+/// What is alive of a run whose process is dead: what carries the run's mark, and of the agent all that is below it. A pid in
+/// the journal counts only for a process that carries the mark: the agent may have written there.
 pub(super) fn left_of(run: &str, view: &View) -> Vec<tree::Proc> {
     let agent = view.session.as_ref().and_then(|s| s.pid).map(|(pid, start)| tree::Proc { pid, start });
     let mut left = tree::marked(&format!("{}={run}", process::RUN_MARK));
-    if let Some(agent) = agent.filter(|agent| tree::is_alive(agent.pid, agent.start)) {
+    if let Some(agent) = agent.filter(|agent| left.contains(agent)) {
         left.extend(tree::descendants(agent.pid));
         left.push(agent);
     }
@@ -73,6 +74,8 @@ pub(super) fn left_of(run: &str, view: &View) -> Vec<tree::Proc> {
 // Output is kept as it comes; the journal may be a little behind.
 fn last_sign(store: &store::Store, run: &str, view: &View) -> Millis {
     let files = std::fs::read_dir(store.run_dir(run)).into_iter().flatten().flatten();
+    // Whoever looks into the journal touches what lies beside it.
+    let files = files.filter(|file| !file.file_name().to_string_lossy().starts_with("journal.db-"));
     let times = files.filter_map(|file| {
         let since = file.metadata().ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         u64::try_from(since.as_millis()).ok()

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use segue_journal::Journal;
+use segue_journal::{Journal, UNREADABLE};
 
 use super::failure::Failure;
 use super::open::{Place, find_program};
@@ -104,8 +104,8 @@ fn agents(at: &Place) -> Vec<Check> {
 
 fn state(at: &Place) -> Check {
     let dir = at.store().dir();
-    let writable =
-        if dir.exists() { tempfile::tempfile_in(&dir) } else { tempfile::tempfile_in(at.store().workdir()) };
+    let there = dir.ancestors().find(|dir| dir.exists()).unwrap_or(&dir);
+    let writable = tempfile::tempfile_in(there);
     match writable {
         Ok(_) => Check { name: "state".into(), fine: true, text: dir.display().to_string() },
         Err(error) => {
@@ -115,13 +115,17 @@ fn state(at: &Place) -> Check {
 }
 
 fn journal(at: &Place) -> Check {
-    let path = at.store().journal();
-    if !path.exists() {
-        return Check { name: "journal".into(), fine: true, text: "none yet".to_owned() };
-    }
-    match Journal::read(&path).and_then(|reader| reader.runs()) {
-        Ok(runs) => Check { name: "journal".into(), fine: true, text: format!("{} runs", runs.len()) },
-        Err(error) => Check { name: "journal".into(), fine: false, text: error.to_string() },
+    let check = |fine, text| Check { name: "journal".into(), fine, text };
+    let runs = match Journal::read(&at.store().runs()).runs() {
+        Ok(runs) => runs,
+        Err(error) => return check(false, error.to_string()),
+    };
+    let broken: Vec<&str> =
+        runs.iter().filter(|row| row.status == UNREADABLE).map(|row| &*row.task).collect();
+    match (runs.len(), broken.is_empty()) {
+        (0, _) => check(true, "none yet".to_owned()),
+        (count, true) => check(true, format!("{count} runs")),
+        (count, false) => check(false, format!("{count} runs; {}", broken.join("; "))),
     }
 }
 

@@ -19,6 +19,7 @@ mod looping;
 mod note;
 mod open;
 mod out;
+mod path;
 mod phase;
 mod plan;
 mod rehearse;
@@ -87,6 +88,7 @@ fn dispatch(args: Args) -> Result<u8, Failure> {
         Command::Status { run, all } => status::status(&at, run.as_deref(), all),
         Command::Log { run, follow } => log::log(&at, run.as_deref(), follow),
         Command::Show(show) => show::show(&at, &show),
+        Command::Path { run, trees } => path::path(&at, run.as_deref(), trees),
         Command::Stop { run, now } => stop::stop(&at, run.as_deref(), now),
         Command::Checkpoint { verb } => checkpoint::checkpoint(&at, &verb),
         Command::Work { verb } => work::work(&at, &verb),

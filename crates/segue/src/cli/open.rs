@@ -43,8 +43,8 @@ impl Place {
     /// The store of the work tree: of the repository when there is one, else of the folder itself.
     pub(super) fn store(&self) -> Store {
         let root = Repo::find(&self.dir).ok().map(|repo| repo.root().to_owned());
-        let own = self.dir.join(".segue");
-        Store::at(root.filter(|_| !own.join("journal.db").exists()).unwrap_or_else(|| self.dir.clone()))
+        let own = Store::at(&self.dir);
+        if own.runs().exists() { own } else { root.map_or(own, Store::at) }
     }
 
     /// The configuration in force here, with these flags.
@@ -85,19 +85,19 @@ impl Place {
 
     /// Every run of this work tree; none before the first one.
     pub(super) fn runs(&self) -> Result<Vec<RunRow>, Failure> {
-        if self.store().journal().exists() { Ok(self.reader()?.runs()?) } else { Ok(Vec::new()) }
+        Ok(Journal::read(&self.store().runs()).runs()?)
     }
 
     /// The journal of this work tree, for reading.
     pub(super) fn reader(&self) -> Result<Reader, Failure> {
-        let path = self.store().journal();
-        if !path.exists() {
+        let reader = Journal::read(&self.store().runs());
+        if reader.runs()?.is_empty() {
             let here = self.store().workdir().display().to_string();
             return Err(Failure::usage(format!(
                 "there are no runs in {here} yet; start one with `segue run`"
             )));
         }
-        Ok(Journal::read(&path)?)
+        Ok(reader)
     }
 
     /// A run by id or the beginning of it, or the latest.
@@ -118,7 +118,9 @@ pub(super) fn owner(at: &Place, run: &str, view: &View) -> Option<Holder> {
     let store = view.spec.as_ref().map_or_else(|| at.store(), |spec| Store::at(&spec.workdir));
     // A work tree that was moved is known by where it is now.
     let dirs = [store.lock_dir(), at.store().lock_dir()];
-    dirs.iter().filter_map(|dir| Lock::holder(dir)).find(|holder| holder.run == run && holder.is_alive())
+    dirs.iter()
+        .filter_map(|dir| Lock::holder(dir))
+        .find(|holder| holder.is_alive() && (holder.run == run || !holder.is_known()))
 }
 
 /// The repository to work in, when git is to be used.
@@ -156,7 +158,7 @@ pub(super) fn workplace(
     let prompts = Prompts::load(store.root(), &settings.prompts)?;
     let forms = settings.checkpoint.forms.clone();
     forms.check(store.workdir())?;
-    let checkpoints = forms.dir(store.root())?;
+    let checkpoints = forms.dir(&store)?;
     let (redactor, private) = (redactor(settings)?, Private::read(&store.run_dir(run)));
     Ok(Workplace {
         run: run.to_owned(),

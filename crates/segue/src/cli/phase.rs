@@ -68,7 +68,7 @@ fn all_gates(mut gates: Vec<GateSpec>, more: Vec<GateSpec>) -> Vec<GateSpec> {
 fn check(at: &Place, flags: &Flags, job: Job) -> Result<u8, Failure> {
     let settings = at.settings(flags)?;
     let store = at.store();
-    store.create()?;
+    let store = store.create()?;
     let _lock = Lock::take(&store.lock_dir(), "(the gates of a merge)")?;
     let room = GateRoom {
         workdir: store.workdir().to_owned(),

@@ -13,6 +13,7 @@ use super::failure::Failure;
 use super::open::{self, Place};
 use super::run::{drive, known_circuits, refuse_unkept, warn};
 use super::{plan, way_back};
+use crate::anchor::{Anchors, Trust};
 use crate::budget::{self, DayBook};
 use crate::checkpoint::is_done;
 use crate::config::{Flags, Settings};
@@ -52,7 +53,8 @@ pub(super) fn resume_with(
     let run = back.as_ref().map(|document| document.run.as_str()).or(args.run.as_deref());
     let row = choose(at, &at.reader()?, run)?;
     let lock = Lock::take(&store.lock_dir(), &row.id)?;
-    let mut journal = Journal::open(&store.journal())?;
+    let mut journal = Journal::open(&store.runs());
+    check_trust(&mut journal, &row.id, args.accept_journal)?;
     let past = history::read(journal.view(), &row.id, 0)?;
     let mut face = Face::new(if at.json { Look::Json } else { Look::Human }, &row.id);
     let machine = history::replay(&past, |step, effects, run| face.skip(&step.record, effects, run.view()));
@@ -102,6 +104,33 @@ pub(super) fn resume_with(
     let outcome = drive(make, first)?;
     drop(lock);
     Ok(outcome.exit_code(verified))
+}
+
+// What is gone on with must be what was left: the task, its gates and its limits are read from it.
+fn check_trust(journal: &mut Journal, run: &str, accepted: bool) -> Result<(), Failure> {
+    let found = match Anchors::of_user() {
+        Some(anchors) => anchors.check(journal.view(), run)?,
+        None => Trust::Unknown("there is no home, so nothing was put down about it".to_owned()),
+    };
+    let warn = |text: &str| {
+        let _ = writeln!(std::io::stderr().lock(), "segue: warning: run {run}: {text}");
+    };
+    match found {
+        Trust::Whole => {}
+        Trust::Unknown(why) if accepted => warn(&format!("{why}; accepted")),
+        Trust::Unknown(why) => warn(&format!("{why}; `--accept-journal` says that you know")),
+        Trust::Broken(why) if accepted => {
+            warn(&format!("{why}; accepted as it is"));
+            journal.accept(run)?;
+        }
+        Trust::Broken(why) => {
+            return Err(Failure::usage(format!(
+                "run {run} is not as segue left it: {why}. Look at it with `segue show {run}` and `segue log {run}`; \
+                 `segue resume {run} --accept-journal` goes on all the same"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn store_path(place: &crate::checkpoint::Workplace, run: &str) -> String {

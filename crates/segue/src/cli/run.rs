@@ -89,11 +89,11 @@ pub(super) fn start_as(
     let store = repo.as_ref().map_or_else(|| Store::at(&at.dir), |repo| Store::at(repo.root()));
     open::check_agents(&settings.everyone(), store.workdir())?;
     open::check_setup(settings, Some(&task), store.workdir())?;
-    store.create()?;
+    let store = store.create()?;
     let run = order.run;
     let _lock = Lock::take(&store.lock_dir(), &run)?;
-    let mut journal = Journal::open(&store.journal())?;
-    end_dead_runs(&journal, store.workdir())?;
+    let mut journal = Journal::open(&store.runs());
+    end_dead_runs(&journal, &store)?;
     let mut place = open::workplace(store, &run, repo, settings)?;
     let rows = journal.view().runs()?;
     prune_quietly(
@@ -147,17 +147,17 @@ pub(super) fn refuse_unkept(settings: &Settings, day: Option<&DayBook>) -> Resul
 }
 
 // Whoever holds the lock knows that every other run here is dead; an agent of theirs must not work beside ours.
-fn end_dead_runs(journal: &Journal, workdir: &Path) -> Result<(), Failure> {
+fn end_dead_runs(journal: &Journal, store: &Store) -> Result<(), Failure> {
     for row in journal.view().runs()?.iter().filter(|row| row.status == "running") {
         // A journal that another version wrote is no reason to refuse; its mark still finds its processes.
         let past = history::read(journal.view(), &row.id, 0).unwrap_or_default();
         let machine = history::replay(&past, |_, _, _| {});
         // Another work tree's run is another's to end.
-        let elsewhere = |spec: &RunSpec| Path::new(&spec.workdir) != workdir;
+        let elsewhere = |spec: &RunSpec| Path::new(&spec.workdir) != store.workdir();
         if !machine.view().spec.as_deref().is_some_and(elsewhere) {
             end_orphans(&row.id, machine.view());
             // Its journal is another run's; it was said on the terminal.
-            let _ = undo_swap(&Store::at(workdir).run_dir(&row.id));
+            let _ = undo_swap(&store.run_dir(&row.id));
         }
     }
     Ok(())

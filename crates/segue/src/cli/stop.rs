@@ -2,13 +2,10 @@
 
 use std::path::Path;
 
-use rustix::process::{Pid, Signal, kill_process};
-
 use super::crashed;
 use super::failure::Failure;
 use super::open::Place;
 use super::out;
-use crate::plan;
 use crate::process::lock::{Holder, Lock};
 use crate::process::tree;
 
@@ -17,7 +14,7 @@ pub(super) fn stop(at: &Place, run: Option<&str>, now: bool) -> Result<u8, Failu
     let alive = |dir: &Path| Lock::holder(dir).filter(Holder::is_alive);
     let at_work = alive(&at.store().dir());
     // The process of a plan passes it on to its phases, and begins no other.
-    let plan = alive(&plan::home(&at.store()));
+    let plan = alive(&at.store().plans());
     let meant = plan.filter(|plan| run.is_none_or(|run| plan.run.starts_with(run)) || at_work.is_none());
     let Some(holder) = meant.or(at_work) else {
         return end_orphans(at, run);
@@ -25,13 +22,18 @@ pub(super) fn stop(at: &Place, run: Option<&str>, now: bool) -> Result<u8, Failu
     if run.is_some_and(|run| !holder.run.starts_with(run)) {
         return Err(Failure::usage(format!("the run that works here now is {}", holder.run)));
     }
-    let pid = i32::try_from(holder.pid).ok().and_then(Pid::from_raw);
-    let Some(pid) = pid else { return Err(Failure::failed("its process id cannot be used")) };
-    kill_process(pid, Signal::INT).map_err(std::io::Error::from)?;
+    let Some(process) = holder.process() else {
+        return Err(Failure::failed(format!(
+            "run {} works here, but not where its process {} could be told from others (another container or machine): \
+             nothing was signalled; stop it there",
+            holder.run, holder.pid
+        )));
+    };
+    tree::interrupt(process);
     if now {
         // Two signals of one kind that are pending together count as one.
         std::thread::sleep(std::time::Duration::from_millis(100));
-        let _ = kill_process(pid, Signal::INT);
+        tree::interrupt(process);
     }
     let how = if now { "at once" } else { "with a checkpoint" };
     if at.json {

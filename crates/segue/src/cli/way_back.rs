@@ -58,7 +58,7 @@ pub(super) fn adopt(document: Document, place: &Workplace) -> Result<CheckpointR
     };
     let (id, by, ledger) = (adopted.id.clone(), adopted.by, adopted.memory());
     let page = page(&adopted);
-    let path = adopted.store(&place.forms.dir(place.store.root())?, &page)?;
+    let path = adopted.store(&place.forms.dir(&place.store)?, &page)?;
     Ok(CheckpointRef { id, path: place.store.shown(&path), session: 0, by, ledger })
 }
 
@@ -99,7 +99,7 @@ pub(super) fn prepare(
             say(&format!("warning: {trouble}"));
         }
     }
-    let dir = place.forms.dir(place.store.root())?;
+    let dir = place.forms.dir(&place.store)?;
     let (session, by, id, ledger) = (document.session, document.by, document.id.clone(), document.memory());
     let mut path = Document::file(&dir, &id);
     if Document::read(&path).ok().as_ref() != Some(&document) {

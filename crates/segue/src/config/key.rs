@@ -173,7 +173,11 @@ pub(crate) const KEYS: &[Key] = &[
         Kind::Tokens,
         "the longest checkpoint that segue writes itself, from the agent's list, words and tool calls",
     ),
-    key("checkpoint.dir", Kind::Text, "where checkpoints are kept, from the work tree"),
+    key(
+        "checkpoint.dir",
+        Kind::Text,
+        "where checkpoints are kept, from the work tree; else with the rest of what segue keeps",
+    ),
     lifted(key(
         "checkpoint.handoff_file",
         Kind::Text,
@@ -264,6 +268,11 @@ pub(crate) const KEYS: &[Key] = &[
         "verify",
         Kind::Choice(&["helper", "gates"]),
         "who looks before a run is called done: a helper session of [roles.verifier] too, or the gates alone",
+    ),
+    key(
+        "parallel.dir",
+        Kind::Text,
+        "where the work trees of phases side by side are made; else in your state folder",
     ),
     key("prompts.*", Kind::Text, "the file of a prompt template: task, continuation, checkpoint and others"),
     lifted(env(key("limits.sessions", Kind::Count(1), "sessions that may be started"), "SEGUE_MAX_SESSIONS")),

@@ -38,7 +38,7 @@ pub(crate) use key::{KEYS, nearest};
 pub(crate) use layers::Layers;
 pub(crate) use paths::path_fault;
 pub(crate) use problem::ConfigErrors;
-pub(crate) use resolve::{forms, redaction, resolve, retention};
+pub(crate) use resolve::{forms, redaction, resolve, retention, trees_dir};
 pub(crate) use settings::{
     AgentKind, AgentSettings, BudgetSettings, Forms, PromptBy, RedactSettings, Retention, Settings,
 };

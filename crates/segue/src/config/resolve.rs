@@ -156,13 +156,18 @@ fn git(layers: &Layers) -> GitSettings {
 pub(crate) fn forms(layers: &Layers) -> Forms {
     let path = |name: &str| text(layers.get(&format!("checkpoint.{name}")));
     Forms {
-        dir: path("dir").unwrap_or_default(),
+        dir: path("dir"),
         handoff_file: path("handoff_file"),
         summary_file: path("summary_file"),
         project_dir: path("project_dir"),
         project: path("project"),
         task: path("task"),
     }
+}
+
+/// Where the work trees of phases side by side are made, as it was typed.
+pub(crate) fn trees_dir(layers: &Layers) -> Option<String> {
+    text(layers.get("parallel.dir"))
 }
 
 /// How long checkpoints are kept.

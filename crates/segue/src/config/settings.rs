@@ -170,7 +170,7 @@ pub(crate) struct CheckpointSettings {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Forms {
     /// The folder of the checkpoints.
-    pub(crate) dir: String,
+    pub(crate) dir: Option<String>,
     /// What a person needs when the agent gave up.
     pub(crate) handoff_file: Option<String>,
     /// The last checkpoint in at most 2,000 characters.
@@ -187,12 +187,12 @@ impl Forms {
     /// Everything that is segue's own, from the work tree.
     pub(crate) fn paths(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let optional = [
+            ("checkpoint.dir", &self.dir),
             ("checkpoint.handoff_file", &self.handoff_file),
             ("checkpoint.summary_file", &self.summary_file),
             ("checkpoint.project_dir", &self.project_dir),
         ];
-        let given = optional.into_iter().filter_map(|(key, path)| Some((key, path.as_deref()?)));
-        std::iter::once(("checkpoint.dir", self.dir.as_str())).chain(given)
+        optional.into_iter().filter_map(|(key, path)| Some((key, path.as_deref()?)))
     }
 }
 

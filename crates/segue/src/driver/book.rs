@@ -3,9 +3,10 @@
 use std::time::Instant;
 
 use segue_journal::{Entry, Journal, Status};
-use segue_machine::{Effect, Record};
+use segue_machine::{Effect, Event, Record};
 
 use super::face::Said;
+use crate::anchor::Anchors;
 
 /// The journal of one run, with what has not been stored yet.
 pub(crate) struct Book {
@@ -14,6 +15,7 @@ pub(crate) struct Book {
     next: u64,
     waiting: Vec<Waiting>,
     since: Option<Instant>,
+    anchors: Option<Anchors>,
 }
 
 struct Waiting {
@@ -22,12 +24,15 @@ struct Waiting {
     event: String,
     effects: String,
     said: Said,
+    /// Whether how the run stands after it is put down elsewhere, too.
+    anchored: bool,
 }
 
 impl Book {
     /// A book that goes on after event `last`.
     pub(crate) fn new(journal: Journal, run: impl Into<String>, last: u64) -> Self {
-        Self { journal, run: run.into(), next: last + 1, waiting: Vec::new(), since: None }
+        let anchors = Anchors::of_user();
+        Self { journal, run: run.into(), next: last + 1, waiting: Vec::new(), since: None, anchors }
     }
 
     pub(super) fn next_seq(&self) -> u64 {
@@ -48,6 +53,10 @@ impl Book {
             event: serde_json::to_string(&record.event).unwrap_or_default(),
             effects: serde_json::to_string(effects).unwrap_or_default(),
             said,
+            anchored: matches!(
+                record.event,
+                Event::RunStarted { .. } | Event::RunResumed { .. } | Event::CheckpointTaken { .. }
+            ),
         });
     }
 
@@ -63,7 +72,17 @@ impl Book {
             .map(|w| Entry { seq: w.seq, at: w.at, event: &w.event, effects: &w.effects })
             .collect();
         self.journal.append(&self.run, &entries, Some(Status { text: status, finished_at }))?;
+        if finished_at.is_some() || self.waiting.iter().any(|waiting| waiting.anchored) {
+            self.anchor();
+        }
         self.since = None;
         Ok(self.waiting.drain(..).map(|w| w.said).collect())
+    }
+
+    // A run goes on without: whoever resumes it is told.
+    fn anchor(&mut self) {
+        if let Some(anchors) = &self.anchors {
+            let _ = anchors.set(&mut self.journal, &self.run);
+        }
     }
 }

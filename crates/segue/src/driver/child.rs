@@ -15,7 +15,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::mpsc;
 
 use super::Input;
-use crate::keep::{Found, Keeping, Kept};
+use crate::keep::{self, Found, Keeping, Kept};
 use crate::process::{self, own, tree};
 
 /// How long an agent may take to end by itself after its input was closed.
@@ -98,8 +98,8 @@ pub(super) fn spawn(launch: Launch, session: u32, to: mpsc::Sender<Input>) -> io
     for (path, text) in &launch.files {
         std::fs::write(path, text)?;
     }
-    let output = File::options().create(true).append(true).open(&launch.output)?;
-    let errors = File::options().create(true).append(true).open(&launch.errors)?;
+    let open = |path| File::options().create(true).read(true).append(true).open(path);
+    let (output, errors) = (open(&launch.output)?, open(&launch.errors)?);
     let mut command = Command::new(program);
     command
         .args(args)
@@ -123,9 +123,9 @@ pub(super) fn spawn(launch: Launch, session: u32, to: mpsc::Sender<Input>) -> io
     let (input, bytes) = mpsc::unbounded_channel();
     let (control, orders) = mpsc::unbounded_channel();
     tokio::spawn(write_input(stdin, bytes));
-    let output = Kept::new(output, &launch.redactor, &launch.found);
+    let output = Kept::new(output, keep::MOST / 4 * 3, &launch.redactor, &launch.found);
     let reader = tokio::spawn(read_output(stdout, output.clone(), session, to.clone()));
-    let (heard, kept) = (Heard::new(), Kept::new(errors, &launch.redactor, &launch.found));
+    let (heard, kept) = (Heard::new(), Kept::new(errors, keep::MOST / 4, &launch.redactor, &launch.found));
     let errors = tokio::spawn(keep_errors(stderr, kept, heard.clone()));
     tokio::spawn(async move {
         let exit = end_of(&mut child, pid, launch.grace.unwrap_or(CLOSE_GRACE), orders).await;

@@ -220,6 +220,24 @@ impl Driver {
         });
     }
 
+    /// Nothing can be noted any more, but the work can still be kept.
+    pub(super) async fn save_last(&mut self) {
+        let Some(situation) = self.situation() else { return };
+        let (place, label) = (self.place.clone(), format!("lost-{}", self.book.next_seq()));
+        let saved =
+            tokio::task::spawn_blocking(move || checkpoint::save(&place, &situation, &label, false, ""))
+                .await;
+        let Ok(work) = saved else { return };
+        let text = match (work.snapshot, work.trouble) {
+            (Some(snapshot), _) => format!("the work is kept as {snapshot}"),
+            (None, Some(why)) => {
+                format!("the work is in your files only, a snapshot was not possible: {why}")
+            }
+            (None, None) => "the work is in your files only".to_owned(),
+        };
+        self.note(&text);
+    }
+
     fn write_handoff_file(&mut self, reason: &str) {
         let Some(situation) = self.situation() else { return };
         match checkpoint::write_handoff_file(&self.place, &situation, reason) {

@@ -155,6 +155,9 @@ impl Driver {
         if ended.is_err() {
             self.abandon().await;
         }
+        if matches!(ended, Err(DriverError::Journal(_))) {
+            self.save_last().await;
+        }
         if let Some(gates) = self.gates.take() {
             gates.abort();
         }

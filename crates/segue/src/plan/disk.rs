@@ -2,19 +2,26 @@
 
 use std::path::{Path, PathBuf};
 
-use segue_plans::{Files, MOST_BYTES, NoPlan, Plan, read_folder, read_plan};
+use segue_plans::{Files, Format, MOST_BYTES, NoPlan, Plan, read_folder, read_plan_as};
 
 /// Files as seen from where the command was called, and from the work tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Disk {
     here: PathBuf,
     tree: PathBuf,
+    format: Option<Format>,
 }
 
 impl Disk {
     /// The files of a folder and a work tree.
     pub(crate) fn new(here: &Path, tree: &Path) -> Self {
-        Self { here: here.to_owned(), tree: tree.to_owned() }
+        Self { here: here.to_owned(), tree: tree.to_owned(), format: None }
+    }
+
+    /// The same, with plan files read in the format that a person chose.
+    #[must_use]
+    pub(crate) fn reading(self, format: Option<Format>) -> Self {
+        Self { format, ..self }
     }
 
     /// Reads the plan of that name: a file, or a folder of them.
@@ -32,25 +39,60 @@ impl Disk {
             let bytes = usize::try_from(facts.len()).unwrap_or(usize::MAX);
             return Ok(Err(NoPlan::TooLarge(name.to_owned(), bytes)));
         }
-        Ok(read_plan(name, &std::fs::read(&path)?, self))
+        Ok(read_plan_as(name, &std::fs::read(&path)?, self, self.format))
+    }
+
+    // A plan names no file outside the work tree and the folder that the command was called in, by words or by a link.
+    fn inside(&self, path: PathBuf) -> Option<PathBuf> {
+        let real = path.canonicalize().ok()?;
+        let holds = |root: &PathBuf| root.canonicalize().is_ok_and(|root| real.starts_with(root));
+        (holds(&self.tree) || holds(&self.here)).then_some(real)
     }
 }
 
 impl Files for Disk {
     fn read(&self, path: &str) -> Option<Vec<u8>> {
-        let path = self.here.join(path);
+        let path = self.inside(self.here.join(path))?;
         let facts = std::fs::metadata(&path).ok()?;
         let fits = facts.is_file() && facts.len() <= MOST_BYTES as u64;
         fits.then(|| std::fs::read(&path).ok()).flatten()
     }
 
     fn list(&self, dir: &str) -> Vec<String> {
-        let entries = std::fs::read_dir(self.here.join(dir)).into_iter().flatten().flatten();
+        let dir = self.inside(self.here.join(dir));
+        let entries = dir.and_then(|dir| std::fs::read_dir(dir).ok()).into_iter().flatten().flatten();
         entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
     }
 
     fn size(&self, path: &str) -> Option<u64> {
-        let size = |root: &PathBuf| std::fs::metadata(root.join(path)).ok().filter(|facts| facts.is_file());
+        let real = |root: &PathBuf| self.inside(root.join(path));
+        let size = |root: &PathBuf| std::fs::metadata(real(root)?).ok().filter(|facts| facts.is_file());
         size(&self.here).or_else(|| size(&self.tree)).map(|facts| facts.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_outside_the_work_tree_are_not_there_for_a_plan() {
+        let dir = tempfile::tempdir().unwrap();
+        let (tree, secret) = (dir.path().join("tree"), dir.path().join("secret.md"));
+        std::fs::create_dir_all(tree.join("plans")).unwrap();
+        for file in [&secret, &tree.join("own.md"), &tree.join("plans/1.md")] {
+            std::fs::write(file, "words").unwrap();
+        }
+        std::os::unix::fs::symlink(&secret, tree.join("plans/link.md")).unwrap();
+        std::os::unix::fs::symlink(dir.path(), tree.join("plans/out")).unwrap();
+        std::os::unix::fs::symlink("../own.md", tree.join("plans/near.md")).unwrap();
+        let disk = Disk::new(&tree.join("plans"), &tree);
+        for path in ["1.md", "near.md", "../own.md"] {
+            assert!(disk.read(path).is_some() && disk.size(path) == Some(5), "{path}");
+        }
+        for path in ["link.md", "out/secret.md", "../../secret.md", secret.to_str().unwrap()] {
+            assert_eq!((disk.read(path), disk.size(path)), (None, None), "{path}");
+        }
+        assert!(disk.list("out").is_empty() && disk.list("../..").is_empty() && !disk.list(".").is_empty());
     }
 }

@@ -46,8 +46,6 @@ pub(crate) use sizes::known as known_sizes;
 pub(crate) use state::{Options, PhaseState, Splitting, Standing, State, Trouble};
 pub(crate) use voice::estimate_words;
 
-use crate::store::Store;
-
 /// A plan that cannot go on.
 #[derive(Debug, Error)]
 pub(crate) enum PlanError {
@@ -79,11 +77,6 @@ pub(crate) enum PlanError {
         /// Why it could not.
         source: std::io::Error,
     },
-}
-
-/// Where the plans of a work tree are kept.
-pub(crate) fn home(store: &Store) -> PathBuf {
-    store.dir().join("plans")
 }
 
 /// The latest plan of a work tree that was begun from this file, however its name was typed.

@@ -43,11 +43,7 @@ pub(super) struct Facts {
 
 /// Looks at a run; nothing when it never began.
 pub(super) fn look(store: &Store, run: &str) -> Result<Option<Facts>, PlanError> {
-    let path = store.journal();
-    if !path.exists() {
-        return Ok(None);
-    }
-    let reader = Journal::read(&path)?;
+    let reader = Journal::read(&store.runs());
     let Ok(row) = reader.run(run) else { return Ok(None) };
     let past = history::read(&reader, &row.id, 0)?;
     if past.is_empty() {

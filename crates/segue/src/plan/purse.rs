@@ -61,17 +61,12 @@ fn tokens(spent: Spent) -> u64 {
 /// What the runs at work have spent, as their journal tells it.
 #[derive(Debug, Default)]
 pub(super) struct Purse {
-    reader: Option<Reader>,
     runs: BTreeMap<String, (Run, u64)>,
 }
 
 impl Purse {
     /// Reads on in the journal of a run.
-    fn look(&mut self, journal: &std::path::Path, run: &str) {
-        if self.reader.is_none() {
-            self.reader = Journal::read(journal).ok();
-        }
-        let Some(reader) = &self.reader else { return };
+    fn look(&mut self, reader: &Reader, run: &str) {
         let (machine, last) = self.runs.entry(run.to_owned()).or_default();
         for step in history::read(reader, run, *last).unwrap_or_default() {
             machine.handle(&step.record);
@@ -110,7 +105,7 @@ impl Runner {
         if self.set.shared == Shared::default() {
             return Ok(());
         }
-        self.purse.look(&self.set.store.journal(), run);
+        self.purse.look(&Journal::read(&self.set.store.runs()), run);
         let Some((limit, value)) = self.set.shared.reached(self.spent()) else { return Ok(()) };
         if !self.interrupted {
             self.exit = if self.exit == 0 { 4 } else { self.exit };

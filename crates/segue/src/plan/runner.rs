@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use segue_journal::Journal;
 use segue_plans::{Budget, Extra, Phase, Plan, estimate_with};
 use segue_redact::Redactor;
 use segue_report::{Outer, PhaseFields, PhaseStatus, RunStarted};
@@ -183,8 +182,6 @@ impl Runner {
     }
 
     fn open(&mut self) -> Result<(), PlanError> {
-        // Phases that begin at the same moment find it made.
-        drop(Journal::open(&self.set.store.journal())?);
         let first = self.kept.state().lines == 0;
         if first {
             let started = RunStarted {
@@ -226,7 +223,7 @@ impl Runner {
     }
 
     pub(super) fn disk(&self) -> Disk {
-        Disk::new(&self.set.dir, self.set.store.workdir())
+        Disk::new(&self.set.dir, self.set.store.workdir()).reading(self.kept.state().options.format)
     }
 
     fn stop_asked(&mut self) {

@@ -57,6 +57,13 @@ pub(super) fn moved(pid: u32) -> Option<u64> {
     Some(count("rchar:")?.saturating_add(count("wchar:")?))
 }
 
+/// Which boot of which machine this is, and which namespace of pids.
+pub(super) fn world() -> Option<String> {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
+    Some(format!("{} {}", boot.trim(), namespace.display()))
+}
+
 /// Makes orphans below this process its children.
 pub(super) fn adopt() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)

@@ -55,6 +55,11 @@ pub(crate) fn start_time(pid: u32) -> Option<u64> {
     table::line(pid).map(|line| line.start)
 }
 
+/// Where a pid means something: which boot of which machine, and which namespace of pids.
+pub(crate) fn world() -> Option<String> {
+    table::world()
+}
+
 /// Whether that very process is still at work; one that has ended and was not waited for is not.
 pub(crate) fn is_alive(pid: u32, start: u64) -> bool {
     table::line(pid).is_some_and(|line| line.start == start && !line.ended)
@@ -85,6 +90,11 @@ pub(crate) fn strays(known: &[u32]) -> Vec<Proc> {
         .filter(|line| !line.ended && !own.contains(&line.pid) && !known.contains(&line.pid))
         .map(Proc::from)
         .collect()
+}
+
+/// Asks one process to stop, as Ctrl-C would.
+pub(crate) fn interrupt(proc: Proc) {
+    send(&[proc], Signal::INT);
 }
 
 /// Asks them to end, waits for `grace`, ends by force what is left, and says how many have ended.

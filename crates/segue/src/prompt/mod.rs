@@ -27,7 +27,26 @@ const BUILT_IN: &[BuiltIn] = &[
     built_in(
         "phase",
         include_str!("../../templates/phase.md"),
-        &["plan", "goal", "id", "title", "about", "handoff", "notes", "tasks", "files", "write", "criteria"],
+        &[
+            "plan",
+            "path",
+            "part_of",
+            "documents",
+            "write_back",
+            "goal",
+            "id",
+            "title",
+            "about",
+            "whole",
+            "sections",
+            "handoff",
+            "notes",
+            "tasks",
+            "files",
+            "write",
+            "criteria",
+            "unchecked",
+        ],
     ),
     built_in(
         "checkpoint",
@@ -61,9 +80,6 @@ const BUILT_IN: &[BuiltIn] = &[
     built_in("answered", include_str!("../../templates/answered.md"), &["answer"]),
     built_in("verify", include_str!("../../templates/verify.md"), &["task", "ledger", "facts", "summary"]),
 ];
-
-/// Where a work tree keeps templates of its own, one file a template, named after it.
-const OWN_DIR: &str = ".segue/prompts";
 
 /// Steps that one template may take: a loop in a user's template ends.
 const FUEL: u64 = 200_000;
@@ -141,8 +157,7 @@ pub(crate) struct Prompts {
 }
 
 impl Prompts {
-    /// The built-in templates; in place of some the files in the work tree's own folder, and before those the files that
-    /// the configuration names.
+    /// The built-in templates; in place of some the files that the configuration names.
     pub(crate) fn load(workdir: &Path, files: &BTreeMap<String, String>) -> Result<Self, PromptError> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -153,14 +168,11 @@ impl Prompts {
         }
         let mut own_ones = BTreeSet::new();
         for template in BUILT_IN {
-            let own = format!("{OWN_DIR}/{}.md", template.name);
-            let configured = files.get(template.name);
-            let file = configured.cloned().or_else(|| workdir.join(&own).exists().then_some(own));
-            match file {
+            match files.get(template.name) {
                 None => add(&mut environment, template.name, template.text.to_owned())?,
                 Some(file) => {
-                    add(&mut environment, template.name, read(template.name, &workdir.join(&file))?)?;
-                    check_variables(&environment, template, &file)?;
+                    add(&mut environment, template.name, read(template.name, &workdir.join(file))?)?;
+                    check_variables(&environment, template, file)?;
                     own_ones.insert(template.name);
                 }
             }
@@ -312,13 +324,13 @@ mod tests {
     }
 
     #[test]
-    fn a_template_in_the_folder_of_the_work_tree_is_used_unless_the_configuration_names_one() {
+    fn a_template_that_only_lies_in_the_work_tree_is_not_taken_for_the_users() {
         let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(dir.path().join(OWN_DIR)).unwrap();
-        std::fs::write(dir.path().join(OWN_DIR).join("go_on.md"), "On.").unwrap();
+        std::fs::create_dir_all(dir.path().join(".segue/prompts")).unwrap();
+        std::fs::write(dir.path().join(".segue/prompts/go_on.md"), "On.").unwrap();
         std::fs::write(dir.path().join("other.md"), "Go.").unwrap();
         let prompts = Prompts::load(dir.path(), &BTreeMap::new()).unwrap();
-        assert_eq!(prompts.fill("go_on", context! {}).unwrap(), "On.");
+        assert_ne!(prompts.fill("go_on", context! {}).unwrap(), "On.");
         let files = BTreeMap::from([("go_on".to_owned(), "other.md".to_owned())]);
         assert_eq!(Prompts::load(dir.path(), &files).unwrap().fill("go_on", context! {}).unwrap(), "Go.");
     }

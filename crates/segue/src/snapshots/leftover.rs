@@ -1,4 +1,4 @@
-//! The folder of worktrees, `.segue/work`: what it takes on disk, and what of it is empty and left over.
+//! The folder of worktrees: what it takes on disk, and what of it is empty and left over.
 //!
 //! A folder with a file in it, or below it, is never removed here.
 
@@ -10,16 +10,11 @@ use std::path::{Path, PathBuf};
 use super::Owners;
 use crate::store::Store;
 
-/// `.segue/work/PLAN/PHASE/NAME`: so many folders down from a plan's lies a worktree.
+/// `PLAN/PHASE/NAME`: so many folders down from a plan's lies a worktree.
 const DOWN: u32 = 2;
 
 /// The bytes of a block, as the system counts them.
 const BLOCK: u64 = 512;
-
-/// Where worktrees lie.
-pub(crate) fn worktrees(store: &Store) -> PathBuf {
-    store.dir().join("work")
-}
 
 /// What a folder takes on disk, links not followed; 0 when there is none.
 pub(crate) fn disk_use(path: &Path) -> u64 {
@@ -28,11 +23,11 @@ pub(crate) fn disk_use(path: &Path) -> u64 {
     meta.blocks() * BLOCK + below.iter().map(|path| disk_use(path)).sum::<u64>()
 }
 
-/// Folders below `.segue/work` of plans that are completed, with nothing but folders in them.
+/// Folders of worktrees of plans that are completed, with nothing but folders in them.
 pub(crate) fn leftovers(store: &Store, owners: &Owners) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for plan in owners.completed() {
-        collect(&worktrees(store).join(plan), DOWN, &mut found);
+        collect(&store.trees(plan), DOWN, &mut found);
     }
     found
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use segue_machine::Millis;
 
 pub(crate) use choose::{NoSnapshot, choose, choose_owner};
-pub(crate) use leftover::{disk_use, leftovers, remove_leftover, worktrees};
+pub(crate) use leftover::{disk_use, leftovers, remove_leftover};
 pub(crate) use owners::Owners;
 pub(crate) use prune::to_remove;
 

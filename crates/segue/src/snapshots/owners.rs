@@ -27,7 +27,7 @@ pub(super) struct PlanRuns {
 impl Owners {
     /// Those of a work tree; a plan that cannot be read is left out.
     pub(crate) fn look(store: &Store, rows: Vec<RunRow>) -> Self {
-        let plans = plan::all(&plan::home(store)).into_iter().filter_map(|dir| {
+        let plans = plan::all(&store.plans()).into_iter().filter_map(|dir| {
             let state = Kept::look(&dir).ok()?;
             Some(PlanRuns {
                 state,

@@ -41,7 +41,7 @@ pub(crate) fn to_remove<'a>(
 /// Removes what is kept no longer, and empty folders of worktrees; what cannot be removed stays.
 pub(crate) fn prune_work_quietly(store: &Store, checkpoints: &Path, keep: Retention) {
     // Without the journal and the list of checkpoints nobody knows what may go.
-    let rows = Journal::read(&store.journal()).and_then(|journal| journal.runs());
+    let rows = Journal::read(&store.runs()).runs();
     let (Ok(rows), Ok(checkpoints)) = (rows, checkpoint::list(checkpoints)) else { return };
     let owners = Owners::look(store, rows);
     for folder in leftovers(store, &owners) {

@@ -148,8 +148,8 @@ fn only_old_ones_of_what_is_done_go_and_never_those_of_stored_checkpoints() {
 #[test]
 fn empty_folders_of_completed_plans_go_and_a_worktree_with_a_file_stays_whole() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::at(dir.path());
-    let work = worktrees(&store);
+    let store = Store::within(dir.path(), dir.path().join("state"));
+    let work = store.all_trees().to_owned();
     for path in ["plan-a/1/x/empty", "plan-a/2/x/src/empty", "plan-a/2/y", "plan-b/1/x", "other/1"] {
         std::fs::create_dir_all(work.join(path)).unwrap();
     }
@@ -190,8 +190,8 @@ fn what_is_done_is_cleared_up_quietly_and_nothing_without_a_journal() {
     std::fs::write(shelf.join("r1-c1.json.gz"), "x").unwrap();
     prune::prune_work_quietly(&store, &shelf, keep);
     assert_eq!(left().len(), 4);
-    store.create().unwrap();
-    let mut journal = segue_journal::Journal::open(&store.journal()).unwrap();
+    let store = store.create().unwrap();
+    let mut journal = segue_journal::Journal::open(&store.runs());
     for one in [row("r1", "verified"), row("r2", "stopped")] {
         journal.create_run(&one).unwrap();
     }

@@ -49,9 +49,9 @@ fn a_missing_file_a_folder_and_a_file_that_is_no_text_are_refused_by_name() {
 #[test]
 fn a_file_in_the_place_of_the_state_folder_is_refused_and_kept() {
     let world = world();
-    world.write(".segue", "precious\n");
-    refused(&world, &["run", "TASK.md"], 2, &[".segue", "make it writable"]);
-    assert_eq!(world.read(".segue"), "precious\n");
+    world.write(".git/segue", "precious\n");
+    refused(&world, &["run", "TASK.md"], 2, &[".git/segue", "is no folder", "remove it"]);
+    assert_eq!(world.read(".git/segue"), "precious\n");
 }
 
 #[test]
@@ -66,8 +66,8 @@ fn a_state_folder_that_cannot_be_written_is_refused() {
     let nobody = 65_534;
     let all = Command::new("chown").args(["-R", "65534:65534"]).arg(world.root()).status();
     assert!(all.unwrap().success());
-    std::fs::create_dir(world.repo().join(".segue")).unwrap();
-    chown(world.repo().join(".segue"), Some(0), Some(0)).unwrap();
+    std::fs::create_dir(world.state_dir()).unwrap();
+    chown(world.state_dir(), Some(0), Some(0)).unwrap();
     let own = world.command(&[]);
     let mut command = Command::new("setpriv");
     command.args([&format!("--reuid={nobody}"), &format!("--regid={nobody}"), "--clear-groups"]);
@@ -80,16 +80,19 @@ fn a_state_folder_that_cannot_be_written_is_refused() {
         return;
     }
     assert_eq!(output.status.code(), Some(2), "{err}");
-    assert!(err.contains(".segue") && err.contains("make it writable") && !err.contains("panicked"), "{err}");
+    assert!(
+        err.contains(".git/segue") && err.contains("another user's") && !err.contains("panicked"),
+        "{err}"
+    );
 }
 
 #[test]
 fn a_full_disk_stops_the_run_with_a_word_and_leaves_the_work() {
     let world = World::new(40, small());
-    std::fs::create_dir(world.repo().join(".segue")).unwrap();
+    std::fs::create_dir(world.state_dir()).unwrap();
     let own = world.command(&[]);
     let mut command = Command::new("unshare");
-    let code = "mount -t tmpfs -o size=400k tmpfs .segue || exit 99\n\"$0\" run TASK.md; code=$?\ndf .segue >&2; exit $code";
+    let code = "mount -t tmpfs -o size=400k tmpfs .git/segue || exit 99\n\"$0\" run TASK.md; code=$?\ndf .git/segue >&2; exit $code";
     command.args(["-m", "sh", "-c", code, env!("CARGO_BIN_EXE_segue")]).current_dir(world.repo()).env_clear();
     command.envs(own.get_envs().filter_map(|(k, v)| Some((k, v?))));
     let output = match command.output() {
@@ -114,12 +117,15 @@ fn a_full_disk_stops_the_run_with_a_word_and_leaves_the_work() {
 fn a_journal_of_a_newer_segue_is_refused_and_left_as_it_is() {
     let world = world();
     world.segue(&["run", "TASK.md"]).exits(0);
-    let path = world.repo().join(".segue/journal.db");
+    let path = world.state_dir().join("runs").join(world.run_id().unwrap()).join("journal.db");
+    std::fs::remove_file(path.with_file_name("row.json")).unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
     // `PRAGMA user_version`: four bytes of the header.
     bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
     std::fs::write(&path, &bytes).unwrap();
-    for args in [&["run", "TASK.md"][..], &["status"], &["log"], &["resume"]] {
+    let id = path.parent().unwrap().file_name().unwrap().to_str().unwrap();
+    assert!(world.segue(&["status", "--all"]).out.contains("unreadable"));
+    for args in [&["status"][..], &["log"], &["resume", id]] {
         let done = world.segue(args);
         done.exits(1);
         assert!(
@@ -129,18 +135,19 @@ fn a_journal_of_a_newer_segue_is_refused_and_left_as_it_is() {
         );
     }
     assert_eq!(std::fs::read(&path).unwrap(), bytes, "not a byte was changed");
+    world.segue(&["run", "TASK.md"]).exits(0);
 }
 
 #[test]
 fn a_journal_that_is_none_is_refused_and_left_as_it_is() {
     let world = world();
-    world.write(".segue/journal.db", &"this is not a database\n".repeat(200));
-    for args in [&["run", "TASK.md"][..], &["status"], &["resume"]] {
+    world.write(".git/segue/runs/r1/journal.db", &"this is not a database\n".repeat(200));
+    for args in [&["status"][..], &["log", "r1"], &["resume", "r1"]] {
         let done = world.segue(args);
         done.exits(1);
         assert!(done.err.contains("journal"), "{args:?}: {}", done.err);
     }
-    assert!(world.read(".segue/journal.db").starts_with("this is not a database"));
+    assert!(world.read_state("runs/r1/journal.db").starts_with("this is not a database"));
 }
 
 #[test]
@@ -170,7 +177,7 @@ fn an_agent_that_is_not_there_or_cannot_be_run_is_refused_before_anything_is_wri
             "agents = [\"own\"]\n[agent.own]\nkind = \"acp\"\ncommand = [{command:?}]\n"
         ));
         refused(&world, &["run", "TASK.md"], 2, &["agent own", words, "[agent.own]"]);
-        assert!(!world.repo().join(".segue").exists());
+        assert!(!world.state_dir().exists());
     }
 }
 

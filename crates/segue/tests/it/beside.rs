@@ -37,7 +37,7 @@ pub(crate) fn nothing_is_left(world: &World) {
     assert_eq!(world.git(&["worktree", "list", "--porcelain"]).matches("worktree ").count(), 1);
     assert_eq!(world.git(&["branch", "--list", "segue/*"]), "");
     assert_eq!(world.git(&["status", "--porcelain"]), "", "the work tree is clean");
-    let trees = world.repo().join(".segue/work");
+    let trees = world.trees();
     let left = std::process::Command::new("find").arg(&trees).args(["-mindepth", "1"]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&left.stdout), "");
 }

@@ -15,7 +15,7 @@ fn committed(world: &World, plan: &str) {
 }
 
 /// Pairs of phases that were at work at the same time, by their plan's own lines and their runs'.
-fn together(done: &Done) -> Vec<(String, String)> {
+pub(crate) fn together(done: &Done) -> Vec<(String, String)> {
     let lines = done.lines();
     let mut now: Vec<String> = Vec::new();
     let mut met = Vec::new();
@@ -67,7 +67,7 @@ fn h2_a_claim_is_held_through_a_restart_is_seen_in_status_and_ends_with_its_owne
     until("the first step", || world.steps().distinct_done().contains(&1));
     let shown = world.segue(&["status"]);
     assert!(shown.out.contains("holds parts/01.txt, parts/02.txt"), "{}", shown.all());
-    assert!(shown.out.contains(".segue/work/plan-"), "{}", shown.all());
+    assert!(shown.out.contains("segue/trees/repo-") && shown.out.contains("/plan-"), "{}", shown.all());
     let runs: Vec<Value> = world.segue(&["status", "--json"]).lines();
     assert!(!runs.is_empty() && runs.iter().all(|run| run["process"].is_number()), "{runs:?}");
     running.signal("KILL");
@@ -318,7 +318,7 @@ fn files_that_git_does_not_take_come_along_and_come_back() {
     assert_eq!(world.read("notes/out-2.md"), "what to know\n");
     let id = state(&world)["id"].as_str().unwrap().to_owned();
     assert_eq!(
-        world.read(&format!(".segue/work/{id}/2/replaced/notes/out-2.md")),
+        std::fs::read_to_string(world.trees().join(&id).join("2/replaced/notes/out-2.md")).unwrap(),
         "older\n",
         "nothing is overwritten"
     );

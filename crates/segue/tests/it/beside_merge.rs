@@ -177,7 +177,7 @@ fn the_commands_for_a_person_stand_on_lines_of_their_own() {
     let done = world.segue(&["run", "segue.plan.toml", "--parallel", "3"]);
     done.exits(3);
     let given: Vec<&str> = done.out.lines().filter_map(|line| line.strip_prefix("    ")).collect();
-    let first = given.iter().position(|line| line.starts_with("cd ") && line.contains(".segue/work/"));
+    let first = given.iter().position(|line| line.starts_with("cd ") && line.contains("/segue/trees/"));
     let given = &given[first.unwrap_or_else(|| panic!("{}", done.all()))..];
     assert!(given[1].starts_with("# take the markers") && given[1].ends_with("shared.txt"), "{given:?}");
     assert!(given[2].starts_with("git add --all && git commit"), "{given:?}");

@@ -199,19 +199,16 @@ fn a_role_brings_its_sections_into_the_request_and_its_files_into_the_facts() {
 }
 
 #[test]
-fn a_template_of_the_work_trees_own_can_put_the_task_first_and_a_wrong_one_is_refused_at_the_start() {
+fn a_template_that_the_configuration_names_can_put_the_task_first_and_a_wrong_one_is_refused_at_the_start() {
     let world = World::new(6, small());
     world.keep_conversations(small());
-    std::fs::create_dir_all(world.repo().join(".segue/prompts")).unwrap();
-    world.write(
-        ".segue/prompts/continuation.md",
-        "TASK FIRST\n{{ task }}\n{{ checkpoint }}\n{{ ledger }}\n{{ facts }}",
-    );
+    world.configure("[prompts]\ncontinuation = \"words/next.md\"\n");
+    world.write("words/next.md", "TASK FIRST\n{{ task }}\n{{ checkpoint }}\n{{ ledger }}\n{{ facts }}");
     let done = world.segue(&["run", "TASK.md", "--json"]);
     done.exits(0);
     world.assert_each_step_once(&done);
     assert!(world.prompts()[1][0].starts_with("TASK FIRST\n# Write the parts"), "{}", world.prompts()[1][0]);
-    world.write(".segue/prompts/continuation.md", "{{ task }} {{ checkpoint }} {{ memory }}");
+    world.write("words/next.md", "{{ task }} {{ checkpoint }} {{ memory }}");
     let refused = world.segue(&["run", "TASK.md"]);
     refused.exits(2);
     assert!(refused.err.contains("\"memory\"") && refused.err.contains("checkpoint"), "{}", refused.err);

@@ -120,7 +120,7 @@ fn c4_2_000_characters_hold_although_the_goal_alone_has_5_000() {
     world.write("TASK.md", &format!("# {}\n\n{list}", "ü€😀".repeat(1_700)));
     for habit in [CheckpointHabit::Answer, CheckpointHabit::RefuseError] {
         world.git(&["clean", "-fdq", "parts"]);
-        let _ = std::fs::remove_dir_all(world.repo().join(".segue/checkpoints"));
+        let _ = std::fs::remove_dir_all(world.state_dir().join("checkpoints"));
         let _ = std::fs::remove_file(world.log());
         world.script(Script { checkpoint: habit, ..small() });
         let done = world.segue(&["run", "TASK.md", "--json", "--policy", "loop"]);
@@ -143,7 +143,7 @@ fn c5_a_folder_that_is_no_repository_is_refused_unless_told_to_do_without() {
     let refused = world.segue(&["run", "TASK.md"]);
     refused.exits(2);
     assert!(refused.err.contains("--no-git"), "{}", refused.err);
-    assert!(!world.repo().join(".segue").exists(), "nothing was written");
+    assert!(!world.state_dir().exists(), "nothing was written");
     let done = world.segue(&["run", "TASK.md", "--json", "--no-git"]);
     done.exits(0);
     world.assert_each_step_once(&done);
@@ -214,7 +214,7 @@ fn c6_the_snapshot_is_there_before_the_session_ends_and_disturbs_nothing() {
     assert!(at_end.split('.').next().unwrap().contains(&first), "{first} is not in {at_end}");
     let files = world.git(&["ls-tree", "-r", "--name-only", &first]);
     assert!(files.contains("parts/01.txt") && files.contains("staged.txt"), "{files}");
-    assert!(!files.contains(".segue"), "{files}");
+    assert!(!files.contains("segue/"), "{files}");
     assert!(world.git(&["show", &format!("{first}:step.sh")]).contains("# changed"));
 }
 

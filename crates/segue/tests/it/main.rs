@@ -50,7 +50,11 @@ mod owner;
 #[cfg(test)]
 mod plan;
 #[cfg(test)]
+mod plan_each_format;
+#[cfg(test)]
 mod plan_formats;
+#[cfg(test)]
+mod plan_found;
 #[cfg(test)]
 mod plan_handback;
 #[cfg(test)]
@@ -73,6 +77,8 @@ mod replay;
 mod secrets;
 #[cfg(test)]
 mod stall;
+#[cfg(test)]
+mod state;
 #[cfg(test)]
 mod support;
 #[cfg(test)]

@@ -150,7 +150,7 @@ fn e2_kill_at_any_moment_loses_nothing() {
         }
         drop(running);
         let begun =
-            world.repo().join(".segue/plans").exists() && world.segue(&["plan", "status"]).code == Some(0);
+            world.state_dir().join("plans").exists() && world.segue(&["plan", "status"]).code == Some(0);
         let again = if begun {
             world.segue(&["resume", "--json"])
         } else {

@@ -13,7 +13,7 @@ fn lies_about(step: u32) -> Script {
 }
 
 fn phase_dir(world: &World, id: &str) -> String {
-    format!(".segue/plans/{}/phases/{id}", state(world)["id"].as_str().unwrap())
+    format!("plans/{}/phases/{id}", state(world)["id"].as_str().unwrap())
 }
 
 /// A plan of two phases whose first fails at its third step.
@@ -29,7 +29,7 @@ fn failed() -> (World, Done) {
 fn p2_a_failed_phase_leaves_a_handoff_and_only_the_rest_is_run() {
     let (world, done) = failed();
     assert_eq!(ended(&done), pairs(&[("1", "failed"), ("2", "blocked")]));
-    let handoff = world.read(&format!("{}/HANDOFF.md", phase_dir(&world, "1")));
+    let handoff = world.read_state(&format!("{}/HANDOFF.md", phase_dir(&world, "1")));
     for words in [
         "- Phase: 1 ",
         "- Reason: still red",
@@ -50,7 +50,7 @@ fn p2_a_failed_phase_leaves_a_handoff_and_only_the_rest_is_run() {
     let retry = prompts.iter().find(|session| !session.is_empty()).unwrap();
     assert!(retry[0].contains("step 3") && !retry[0].contains("- [ ] step 1"), "{}", retry[0]);
     assert!(
-        world.read(&format!("{}/HANDOFF.md", phase_dir(&world, "1"))).is_empty(),
+        world.read_state(&format!("{}/HANDOFF.md", phase_dir(&world, "1"))).is_empty(),
         "what is done needs none"
     );
 }
@@ -59,7 +59,7 @@ fn p2_a_failed_phase_leaves_a_handoff_and_only_the_rest_is_run() {
 fn p2_without_a_handoff_or_with_a_damaged_one_the_whole_phase_is_run() {
     for damaged in [false, true] {
         let (world, _) = failed();
-        let path = world.repo().join(phase_dir(&world, "1")).join("HANDOFF.md");
+        let path = world.state_dir().join(phase_dir(&world, "1")).join("HANDOFF.md");
         if damaged {
             std::fs::write(&path, "# Handoff\n\n- Phase: 1\n\nhalf of").unwrap();
         } else {
@@ -128,7 +128,7 @@ fn a_dry_run_says_the_order_and_the_estimate_and_does_nothing() {
     done.exits(0);
     let (first, second) = (done.out.find("phase 1").unwrap(), done.out.find("phase 2").unwrap());
     assert!(first < second && done.out.contains("a session may use 100k tokens"), "{}", done.all());
-    assert!(!world.repo().join(".segue/plans").exists());
+    assert!(!world.state_dir().join("plans").exists());
     let told = world.segue(&["run", "segue.plan.toml", "--window", "100k"]);
     told.exits(0);
     assert!(told.out.contains("a session may use 100k tokens"), "{}", told.all());
@@ -145,7 +145,7 @@ fn a_missing_report_is_asked_for_once_and_then_derived() {
     let asked = prompts[0].iter().filter(|prompt| prompt.contains("no report in your answer")).count();
     assert_eq!(asked, 1, "{prompts:?}");
     let report: Value =
-        serde_json::from_str(&world.read(&format!("{}/report.json", phase_dir(&world, "1")))).unwrap();
+        serde_json::from_str(&world.read_state(&format!("{}/report.json", phase_dir(&world, "1")))).unwrap();
     assert_eq!(
         (report["by"].as_str(), report["report"]["status"].as_str()),
         (Some("segue"), Some("completed"))
@@ -167,7 +167,8 @@ fn an_agent_that_gives_up_or_wants_a_person_ends_its_phase_at_once() {
         done.exits(code);
         assert_eq!(ended(&done)[0], ("1".to_owned(), word.to_owned()), "{}", done.all());
         let report: Value =
-            serde_json::from_str(&world.read(&format!("{}/report.json", phase_dir(&world, "1")))).unwrap();
+            serde_json::from_str(&world.read_state(&format!("{}/report.json", phase_dir(&world, "1"))))
+                .unwrap();
         assert_eq!(
             (report["by"].as_str(), report["report"]["summary"].as_str()),
             (Some("agent"), Some("no way"))
@@ -246,15 +247,15 @@ fn p7_every_change_of_state_is_small_and_reports_are_bounded() {
     let world = world(4, Script { last_words: vec![report], ..roomy() });
     world.write("segue.plan.toml", &native(TWO));
     world.segue(&["run", "segue.plan.toml"]).exits(0);
-    let dir = format!(".segue/plans/{}", state(&world)["id"].as_str().unwrap());
-    let changes = world.read(&format!("{dir}/changes.jsonl"));
+    let dir = format!("plans/{}", state(&world)["id"].as_str().unwrap());
+    let changes = world.read_state(&format!("{dir}/changes.jsonl"));
     assert!(changes.lines().count() > 6);
     for line in changes.lines() {
         let record: Value = serde_json::from_str(line).unwrap();
         let lines = serde_json::to_string_pretty(&record["patch"]).unwrap().lines().count();
         assert!(lines < 20, "{lines} lines: {line}");
     }
-    let stored = world.read(&format!("{dir}/phases/1/report.json"));
+    let stored = world.read_state(&format!("{dir}/phases/1/report.json"));
     assert!(stored.len() < 8_000, "{}", stored.len());
 }
 
@@ -287,11 +288,11 @@ fn c8_a_secret_in_a_plan_or_its_flags_is_only_where_its_owner_can_read_it() {
     done.exits(1);
     assert!(!done.all().contains(secret), "{}", done.all());
     let found =
-        std::process::Command::new("grep").args(["-rl", secret, ".segue"]).current_dir(world.repo()).output();
+        std::process::Command::new("grep").args(["-rl", secret, "."]).current_dir(world.state_dir()).output();
     let found = String::from_utf8_lossy(&found.unwrap().stdout).into_owned();
     for file in found.lines() {
         use std::os::unix::fs::PermissionsExt;
-        let mode = std::fs::metadata(world.repo().join(file)).unwrap().permissions().mode();
+        let mode = std::fs::metadata(world.state_dir().join(file)).unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0, "{file} can be read by others");
         assert!(file.ends_with("private.json") || file.ends_with("flags.json"), "{file}");
     }
@@ -299,10 +300,6 @@ fn c8_a_secret_in_a_plan_or_its_flags_is_only_where_its_owner_can_read_it() {
     world.script(roomy());
     world.segue(&["resume"]).exits(0);
     assert!(
-        !world.repo().join(".segue").read_dir().unwrap().any(|entry| entry
-            .unwrap()
-            .path()
-            .join("flags.json")
-            .exists())
+        !world.state_dir().read_dir().unwrap().any(|entry| entry.unwrap().path().join("flags.json").exists())
     );
 }

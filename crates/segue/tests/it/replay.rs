@@ -3,6 +3,7 @@
 use rusqlite::Connection;
 
 use crate::demo::demo;
+use crate::support::only;
 
 #[test]
 fn a_run_is_decided_the_same_again_and_one_altered_decision_is_shown() {
@@ -15,7 +16,8 @@ fn a_run_is_decided_the_same_again_and_one_altered_decision_is_shown() {
     assert_eq!(doc["differences"], serde_json::json!([]));
     assert!(doc["events"].as_u64() > Some(100) && doc["decisions"].as_u64() > Some(20), "{doc}");
 
-    let journal = Connection::open(shown.repository().join(".segue/journal.db")).unwrap();
+    let journal =
+        Connection::open(only(&shown.repository().join(".git/segue/runs")).join("journal.db")).unwrap();
     let changed = journal
         .execute(
             "UPDATE events SET effects = replace(effects, '\"session\":2', '\"session\":7')
@@ -43,7 +45,8 @@ fn a_run_is_decided_the_same_again_and_one_altered_decision_is_shown() {
 #[test]
 fn an_event_that_cannot_be_read_is_named_and_nothing_is_claimed_about_the_run() {
     let shown = demo(&["--json"]);
-    let journal = Connection::open(shown.repository().join(".segue/journal.db")).unwrap();
+    let journal =
+        Connection::open(only(&shown.repository().join(".git/segue/runs")).join("journal.db")).unwrap();
     journal.execute("UPDATE events SET event = '{\"type\":\"sung\"}' WHERE seq = 5", []).unwrap();
     drop(journal);
     for command in ["replay", "status", "log"] {

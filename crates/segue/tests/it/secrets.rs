@@ -29,7 +29,7 @@ fn files(dir: &Path) -> Vec<PathBuf> {
 
 fn leaks(world: &World, shown: &str, secret: &str) -> Vec<String> {
     let mut places = Vec::new();
-    for path in files(&world.repo().join(".segue")) {
+    for path in files(&world.state_dir()) {
         let bytes = std::fs::read(&path).unwrap();
         let text = if path.extension().is_some_and(|e| e == "gz") {
             unpacked(&path)
@@ -145,7 +145,7 @@ fn c8_the_agent_gets_the_task_as_it_was_typed_also_after_a_resume_and_nothing_of
     first.exits(4);
     let seen = || std::fs::read_to_string(world.root().join("seen")).unwrap();
     assert!(seen().contains(&secret), "{}", seen());
-    let private = world.repo().join(".segue/runs").join(first.run()).join("private.json");
+    let private = world.state_dir().join("runs").join(first.run()).join("private.json");
     use std::os::unix::fs::PermissionsExt;
     assert_eq!(std::fs::metadata(&private).unwrap().permissions().mode() & 0o777, 0o600);
     std::fs::write(world.root().join("mended"), "").unwrap();

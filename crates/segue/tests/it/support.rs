@@ -73,6 +73,27 @@ impl World {
         self.dir.path().join("repo")
     }
 
+    /// Where segue keeps what it knows about the repository; without git, about the only folder that it worked in.
+    pub(crate) fn state_dir(&self) -> PathBuf {
+        let own = self.repo().join(".git");
+        if own.exists() { own.join("segue") } else { only(&self.user_state().join("repositories")) }
+    }
+
+    /// The user's state folder.
+    pub(crate) fn user_state(&self) -> PathBuf {
+        self.root().join(".local/state/segue")
+    }
+
+    /// The folder of the work trees of phases.
+    pub(crate) fn trees(&self) -> PathBuf {
+        only(&self.user_state().join("trees"))
+    }
+
+    /// A file of the state folder.
+    pub(crate) fn read_state(&self, name: &str) -> String {
+        std::fs::read_to_string(self.state_dir().join(name)).unwrap_or_default()
+    }
+
     pub(crate) fn log(&self) -> PathBuf {
         self.dir.path().join("steps.log")
     }
@@ -145,6 +166,14 @@ impl World {
     }
 }
 
+/// The only entry of a folder; one that does not exist when there is none.
+pub(crate) fn only(dir: &Path) -> PathBuf {
+    let mut entries = std::fs::read_dir(dir).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let first = entries.next().unwrap_or_else(|| dir.join("none"));
+    assert_eq!(entries.next(), None, "one place in {}", dir.display());
+    first
+}
+
 impl Done {
     /// Every line of output as JSON.
     pub(crate) fn lines(&self) -> Vec<Value> {
@@ -188,7 +217,7 @@ impl World {
 
     /// The journal of this work tree, once there is one.
     pub(crate) fn journal(&self) -> Option<segue_journal::Reader> {
-        segue_journal::Journal::read(&self.repo().join(".segue/journal.db")).ok()
+        Some(segue_journal::Journal::read(&self.state_dir().join("runs")))
     }
 
     /// The latest run.
@@ -321,7 +350,7 @@ impl World {
 
     /// The files of the stored checkpoints.
     pub(crate) fn checkpoint_files(&self) -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(self.repo().join(".segue/checkpoints")).unwrap();
+        let entries = std::fs::read_dir(self.state_dir().join("checkpoints")).unwrap();
         let paths = entries.map(|e| e.unwrap().path());
         paths.filter(|p| p.to_string_lossy().ends_with(".json.gz")).collect()
     }

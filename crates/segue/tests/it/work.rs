@@ -24,7 +24,7 @@ fn contents(dir: &Path) -> Files {
             found.insert(format!("{name}@"), (target, false));
         } else if meta.is_dir() {
             let inside = path.read_dir().unwrap().map(|entry| entry.unwrap().path());
-            open.extend(inside.filter(|path| !path.ends_with(".git") && !path.ends_with(".segue")));
+            open.extend(inside.filter(|path| !path.ends_with(".git")));
         } else {
             found.insert(name, (std::fs::read(&path).unwrap(), meta.permissions().mode() & 0o111 != 0));
         }
@@ -86,7 +86,7 @@ fn every_snapshot_of_a_run_is_listed_shown_and_brought_back_byte_by_byte() {
     let restored = world.segue(&["work", "restore", "last"]);
     restored.exits(0);
     let name = text(&last["snapshot"]).replace('/', "-");
-    let folder = world.repo().join(".segue/restored").join(&name);
+    let folder = world.state_dir().join("restored").join(&name);
     assert_eq!(contents(&folder), before.2);
     assert!(before.2["tools/run me.sh"].1 && before.2.contains_key("tools/task@"), "{:?}", before.2.keys());
     let again = world.segue(&["work", "restore", "last"]);
@@ -99,7 +99,7 @@ fn every_snapshot_of_a_run_is_listed_shown_and_brought_back_byte_by_byte() {
     world.segue(&["work", "restore", &early, "--to", "../out"]).exits(2);
     world.segue(&["work", "restore", &early, "--to", "TASK.md"]).exits(2);
     assert_eq!(users(&world), before);
-    assert_eq!(world.git(&["status", "--porcelain", "--", ".segue"]), "");
+    assert!(!world.repo().join(".segue").exists());
 }
 
 #[test]
@@ -225,11 +225,14 @@ fn a_plan_has_the_snapshots_of_its_phases_and_its_own_and_its_empty_folders_go()
     assert!(list.iter().any(|line| text(&line["ref"]) == own), "{list:?}");
     let table = world.segue(&["work", "list", &plan]);
     assert!(table.out.contains(&format!("phase 2 of {plan}")), "{}", table.out);
-    world.write(&format!(".segue/work/{plan}/1/x/left.txt"), "x");
-    std::fs::create_dir_all(world.repo().join(format!(".segue/work/{plan}/2/y"))).unwrap();
+    let trees = text(&world.segue(&["path", "--trees", "--json"]).lines()[0]["path"]);
+    let trees = Path::new(&trees).join(&plan);
+    std::fs::create_dir_all(trees.join("1/x")).unwrap();
+    std::fs::write(trees.join("1/x/left.txt"), "x").unwrap();
+    std::fs::create_dir_all(trees.join("2/y")).unwrap();
     let pruned = world.segue(&["work", "prune", "--json"]);
     pruned.exits(0);
-    assert_eq!(text(&pruned.lines()[0]["folder"]), format!(".segue/work/{plan}/2"), "{}", pruned.out);
-    assert_eq!(world.read(&format!(".segue/work/{plan}/1/x/left.txt")), "x");
-    assert!(world.segue(&["work", "list", &plan]).out.contains("worktrees in .segue/work: "));
+    assert_eq!(text(&pruned.lines()[0]["folder"]), trees.join("2").display().to_string(), "{}", pruned.out);
+    assert_eq!(std::fs::read_to_string(trees.join("1/x/left.txt")).unwrap(), "x");
+    assert!(world.segue(&["work", "list", &plan]).out.contains("worktrees of phases: "));
 }

@@ -76,7 +76,7 @@ fn long_session(agent: &str, world: &World) {
 
 /// What the agent said and did, as far as its window is concerned.
 fn events(world: &World, run: &Done) -> Vec<AgentEvent> {
-    let journal = segue_journal::Journal::read(&world.repo().join(".segue/journal.db")).unwrap();
+    let journal = segue_journal::Journal::read(&world.repo().join(".git/segue/runs"));
     let stored = journal.events(&run.run_id(), 0, usize::MAX >> 1).unwrap();
     let told = stored.iter().filter_map(|line| {
         let Event::Agent { event, .. } = serde_json::from_str(&line.event).unwrap() else { return None };

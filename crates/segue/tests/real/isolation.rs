@@ -78,7 +78,7 @@ fn isolation_of_claude_leaves_the_users_settings_alone_and_both_hooks_run() {
         let world = unharmed("claude", &args);
         let marks = std::fs::read_to_string(world.root().join("user-hook")).unwrap();
         assert_eq!(marks.lines().count(), 4, "the user's hook runs once per tool");
-        let journal = segue_journal::Journal::read(&world.repo().join(".segue/journal.db")).unwrap();
+        let journal = segue_journal::Journal::read(&world.repo().join(".git/segue/runs"));
         let run = journal.runs().unwrap().remove(0).id;
         let events = journal.events(&run, 0, 100_000).unwrap();
         let asked = events.iter().filter(|event| format!("{event:?}").contains("brake_asked")).count();

@@ -255,7 +255,7 @@ impl World {
 
     /// What the agent wrote in a session.
     pub(crate) fn kept_output(&self, run: &str, session: usize) -> String {
-        let path = self.repo().join(format!(".segue/runs/{run}/s{session}.out"));
+        let path = self.repo().join(format!(".git/segue/runs/{run}/s{session}.out"));
         std::fs::read_to_string(path).unwrap_or_default()
     }
 

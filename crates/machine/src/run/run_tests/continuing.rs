@@ -2,8 +2,8 @@
 
 use super::scenario::{Birth, START, Scenario};
 use crate::{
-    AgentEvent, AgentFailure, Capabilities, Continued, Effect, Event, Notice, Phase, Prompt, Retry,
-    SessionReason, StopHow, TurnEnd,
+    AgentEvent, AgentFailure, Capabilities, Continued, Effect, Notice, Phase, Prompt, Retry, SessionReason,
+    StopHow, TurnEnd,
 };
 
 const SECOND: u64 = 1_000;
@@ -96,18 +96,17 @@ fn h3_a_conversation_that_cannot_be_resumed_gives_way_to_a_fresh_session() {
 
 #[test]
 fn h3_past_the_soft_line_a_fresh_session_takes_over_instead() {
-    let mut scene = scene(&[]).threshold(30.0);
-    scene.usage(20_000);
-    scene.feed(Event::Agent { session: 1, event: AgentEvent::TextSaid { chars: 1 } });
-    scene.says(AgentEvent::ToolEnded {
-        tool: "t".to_owned(),
-        title: "t".to_owned(),
-        ok: true,
-        chars: 400_000,
-    });
-    scene.says(fails(AgentFailure::Overloaded, None)).wait(600 * SECOND);
-    assert_eq!(continued(&scene), []);
-    assert_eq!(asked_for(&scene).last(), Some(&None));
+    for (tokens, fresh) in [(40_000, false), (84_000, true)] {
+        let mut scene = Scenario::new("auto").births(&[]);
+        scene.can = Capabilities { resume: true, ..scene.can };
+        let mut scene = scene.start();
+        scene.usage(tokens);
+        assert_eq!(scene.started().len(), 1, "no good moment at {tokens} yet");
+        scene.says(fails(AgentFailure::Overloaded, None)).wait(120 * SECOND);
+        assert_eq!(continued(&scene).is_empty(), fresh, "{tokens}");
+        assert_eq!(scene.started().len(), if fresh { 2 } else { 1 }, "{tokens}");
+        assert_eq!(asked_for(&scene).last(), Some(&None));
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 pub(super) use others::{Bridge, Config, Demo, Hook, Rehearse, Show};
-pub(super) use plan::{BesideFlags, PlanFlags, ResultFlags};
+pub(super) use plan::{BesideFlags, PlanFlags, ResultFlags, format_named};
 pub(super) use resume::Resume;
 pub(super) use run::{Loop, Phase, Run};
 
@@ -58,6 +58,14 @@ pub(super) enum Command {
     },
     /// A run's checkpoints, gates and agent output
     Show(Show),
+    /// Where segue keeps the runs of this work tree, or one run
+    Path {
+        /// A run, by id or the beginning of it
+        run: Option<String>,
+        /// The folder of the work trees of phases side by side
+        #[arg(long, conflicts_with = "run")]
+        trees: bool,
+    },
     /// Stop the run that works here, with a checkpoint
     Stop {
         /// The run that is meant, by id or the beginning of it; nothing is stopped when another one works here

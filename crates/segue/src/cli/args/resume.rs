@@ -49,6 +49,9 @@ pub(in crate::cli) struct Resume {
     /// Do not wait for a provider that is limited or overloaded: stop, resumable, with exit 75
     #[arg(long)]
     pub(in crate::cli) no_wait: bool,
+    /// Go on although the journal was changed, or cannot be held against what was put down about it
+    #[arg(long)]
+    pub(in crate::cli) accept_journal: bool,
     /// Of a plan: what to do about a phase that is too large
     #[arg(long, value_name = "HOW")]
     pub(in crate::cli) split: Option<Splitting>,
@@ -75,6 +78,7 @@ impl Resume {
             ("--now", self.now),
             ("--no-wait", self.no_wait),
             ("--allow-unknown-cost", self.allow_unknown_cost),
+            ("--accept-journal", self.accept_journal),
         ];
         given.chain(switches.into_iter().filter(|(_, on)| *on).map(|(flag, _)| flag.to_owned())).collect()
     }

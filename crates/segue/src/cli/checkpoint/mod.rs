@@ -121,10 +121,10 @@ pub(super) struct Shelf {
 impl Shelf {
     /// Looks through the folder of the checkpoints.
     pub(super) fn open(at: &Place) -> Result<Self, Failure> {
-        let workdir = at.store().root().to_owned();
-        let dir = forms(&at.layers(&Flags::default())?).dir(&workdir)?;
+        let store = at.store();
+        let dir = forms(&at.layers(&Flags::default())?).dir(&store)?;
         let found = checkpoint::list(&dir)?;
-        Ok(Self { workdir, found })
+        Ok(Self { workdir: store.root().to_owned(), found })
     }
 
     /// The full id of a run of which only the beginning was typed.

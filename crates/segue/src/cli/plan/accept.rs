@@ -5,12 +5,12 @@ use segue_plans::ids::same;
 
 use super::status::choose;
 use super::{Failure, Place, out};
-use crate::plan::{Kept, Stage, home};
+use crate::plan::{Kept, Stage};
 use crate::process::lock::Lock;
 
 /// Marks a phase as completed.
 pub(super) fn accept(at: &Place, plan: Option<&str>, phase: &str) -> Result<u8, Failure> {
-    let plans = home(&at.store());
+    let plans = at.store().plans();
     let dir = choose(at, plan)?;
     let _lock = Lock::take(&plans, "(a person)")?;
     let mut kept = Kept::open(&dir)?;

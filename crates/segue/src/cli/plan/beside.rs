@@ -1,5 +1,7 @@
 //! What must hold before phases run side by side: a repository with a commit, and nothing that only its work tree has.
 
+use std::path::PathBuf;
+
 use segue_machine::CommitMode;
 use segue_plans::Plan;
 
@@ -7,6 +9,7 @@ use super::{Failure, Place};
 use crate::cli::open;
 use crate::config::Settings;
 use crate::git::Repo;
+use crate::store::Store;
 
 /// The repository to work in. What is not committed would be in none of the work trees.
 pub(super) fn repo(
@@ -41,6 +44,34 @@ pub(super) fn repo(
         ));
     }
     Ok(Some(repo))
+}
+
+/// The store with its work trees where `parallel.dir` says. Agents guard git's own folder, and some read no hooks below the
+/// temporary one.
+pub(super) fn place_trees(store: Store, named: Option<&str>) -> Result<Store, Failure> {
+    let home = || std::env::var_os("HOME").map(PathBuf::from);
+    let dir = named.map(|named| match named.strip_prefix("~/") {
+        Some(below) => home().unwrap_or_default().join(below),
+        None => PathBuf::from(named),
+    });
+    let refused = |why: &str| {
+        let named = named.unwrap_or_default();
+        Err(Failure::usage(format!(
+            "parallel.dir = {named:?} {why}; name a folder of yours, such as ~/worktrees"
+        )))
+    };
+    match &dir {
+        Some(dir) if !dir.is_absolute() => return refused("is not a full path"),
+        Some(dir) if dir.components().any(|part| part.as_os_str() == ".git") => {
+            return refused("is git's own folder, which agents guard");
+        }
+        Some(dir) if dir.starts_with(std::env::temp_dir()) => {
+            return refused("is in the temporary folder, where some agents read no hooks");
+        }
+        Some(dir) if dir.starts_with(store.workdir()) => return refused("is in the work tree"),
+        _ => {}
+    }
+    Ok(store.place_trees(dir.as_deref())?)
 }
 
 fn from_top(at: &Place, repo: &Repo, name: &str) -> String {

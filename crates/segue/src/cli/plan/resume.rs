@@ -16,7 +16,7 @@ use super::status::choose;
 use super::{Failure, Known, Place, out};
 use crate::checkpoint::is_done;
 use crate::config::Flags;
-use crate::plan::{Kept, PLAN_MARK, Splitting, Stage, Standing, State, all, home, runs};
+use crate::plan::{Kept, PLAN_MARK, Splitting, Stage, Standing, State, all, runs};
 use crate::process::lock::{Holder, Lock};
 use crate::process::{self, tree};
 use crate::store::Store;
@@ -35,7 +35,7 @@ pub(in crate::cli) fn resume(at: &Place, args: &Resume) -> Result<Option<u8>, Fa
         return Ok(Some(say_completed(at, &state)));
     }
     let store = at.store();
-    let plans = home(&store);
+    let plans = store.plans();
     let id = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let _lock = Lock::take(&plans, &id)?;
     take_over(&store, &id)?;
@@ -95,7 +95,7 @@ fn meant(at: &Place, typed: Option<&str>) -> Result<Option<PathBuf>, Failure> {
     if typed.is_some_and(|typed| typed.starts_with("plan-")) {
         return choose(at, typed).map(Some);
     }
-    let plans = all(&home(&at.store()));
+    let plans = all(&at.store().plans());
     if let Some(typed) = typed {
         let owns = |dir: &&PathBuf| runs(dir).iter().any(|(_, run)| run == typed);
         let Some(dir) = plans.iter().find(owns) else { return Ok(None) };

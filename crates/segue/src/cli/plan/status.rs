@@ -7,12 +7,12 @@ use serde_json::json;
 
 use super::{Failure, Place, out};
 use crate::history;
-use crate::plan::{Kept, PhaseState, Stage, Standing, State, Work, all, home, tree_path};
+use crate::plan::{Kept, PhaseState, Stage, Standing, State, Work, all, tree_path};
 use crate::process::lock::{Holder, Lock};
 
 /// The runs that are at work side by side, if a plan is run that way now.
 pub(in crate::cli) fn at_work(at: &Place) -> Vec<String> {
-    let plans = home(&at.store());
+    let plans = at.store().plans();
     let Some(holder) = Lock::holder(&plans).filter(Holder::is_alive) else { return Vec::new() };
     let Ok(state) = Kept::look(&plans.join(&holder.run)) else { return Vec::new() };
     let run = |phase: &PhaseState| {
@@ -25,7 +25,7 @@ pub(in crate::cli) fn at_work(at: &Place) -> Vec<String> {
 
 /// Shows a plan, or all of them in a line each.
 pub(in crate::cli) fn status(at: &Place, plan: Option<&str>, every: bool) -> Result<u8, Failure> {
-    let plans = home(&at.store());
+    let plans = at.store().plans();
     if every {
         for dir in all(&plans) {
             let state = Kept::look(&dir)?;
@@ -60,7 +60,7 @@ pub(in crate::cli) fn status(at: &Place, plan: Option<&str>, every: bool) -> Res
 
 // Its process is gone although it did not end.
 fn has_crashed(at: &Place, state: &State) -> bool {
-    let holder = Lock::holder(&home(&at.store()));
+    let holder = Lock::holder(&at.store().plans());
     let works = holder.is_some_and(|holder| holder.run == state.id && holder.is_alive());
     state.status == Standing::Running && !works
 }
@@ -100,7 +100,7 @@ pub(in crate::cli) fn is_open_beside(at: &Place, run: &str) -> bool {
 }
 
 fn plan_of(at: &Place, run: &str) -> Option<State> {
-    let states = all(&home(&at.store())).into_iter().filter_map(|dir| Kept::look(&dir).ok());
+    let states = all(&at.store().plans()).into_iter().filter_map(|dir| Kept::look(&dir).ok());
     states.into_iter().find(|state| state.owns(run))
 }
 
@@ -128,7 +128,7 @@ fn show_line(at: &Place, state: &State) {
 
 /// The folder of a plan, by id or the beginning of it, or the latest.
 pub(super) fn choose(at: &Place, plan: Option<&str>) -> Result<PathBuf, Failure> {
-    let found = all(&home(&at.store()));
+    let found = all(&at.store().plans());
     let none = || Failure::usage("no plan was run here yet; `segue run PLAN.md` starts one");
     let Some(wanted) = plan else { return found.into_iter().next().ok_or_else(none) };
     let name =

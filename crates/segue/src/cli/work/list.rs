@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{Failure, Place, Shelf, count, out, place_in_plan, when};
 use crate::driver::screen_width;
 use crate::git::Weight;
-use crate::snapshots::{Entry, NoSnapshot, choose_owner, disk_use, worktrees};
+use crate::snapshots::{Entry, NoSnapshot, choose_owner, disk_use};
 
 const COLUMNS: usize = 5;
 
@@ -19,7 +19,7 @@ pub(super) fn list(at: &Place, owner: Option<&str>) -> Result<u8, Failure> {
     let weights = shelf.repo.weigh(&saved)?;
     let weighed = shelf.entries.iter().zip(weights.each).filter(|(entry, _)| is_meant(entry));
     let chosen: Vec<(&Entry, Weight)> = weighed.collect();
-    let folder = disk_use(&worktrees(&shelf.store));
+    let folder = disk_use(shelf.store.all_trees());
     if at.json {
         out::lines(chosen.iter().map(|(entry, weight)| json_line(&shelf, entry, *weight).to_string()));
         let all = json!({ "snapshots": saved.len(), "bytes": weights.total, "worktree_bytes": folder });
@@ -36,7 +36,7 @@ pub(super) fn list(at: &Place, owner: Option<&str>) -> Result<u8, Failure> {
     out::lines(lines(&rows, screen_width().into()));
     let (all, total, folder) = (count(saved.len(), "snapshot"), out::size(weights.total), out::size(folder));
     let total =
-        format!("{all} in all, {total} in git that nothing else needs; worktrees in .segue/work: {folder}");
+        format!("{all} in all, {total} in git that nothing else needs; worktrees of phases: {folder}");
     out::lines(wrapped(&total, screen_width().into(), 2));
     Ok(0)
 }

@@ -58,7 +58,7 @@ Those of stored checkpoints go with them: `segue checkpoint prune`."
 pub(super) struct Restore {
     /// Its name as `segue work list` has it, the beginning of it, or last
     snapshot: String,
-    /// The folder; .segue/restored/RUN-LABEL when left out
+    /// The folder; RUN-LABEL in the state folder (`segue path`) when left out
     #[arg(long, value_name = "DIR", conflicts_with = "branch")]
     to: Option<PathBuf>,
     /// A new branch with the snapshot's commit, instead of a folder

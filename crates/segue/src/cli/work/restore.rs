@@ -55,8 +55,8 @@ fn folder(shelf: &Shelf, entry: &Entry, to: Option<PathBuf>) -> Result<Made, Fai
     let target = match to {
         Some(to) => to,
         None => {
-            shelf.store.create()?;
-            shelf.store.dir().join("restored").join(entry.name.replace('/', "-"))
+            shelf.store.clone().create()?;
+            shelf.store.restored().join(entry.name.replace('/', "-"))
         }
     };
     let shown = segue_report::plain(&target.display().to_string());

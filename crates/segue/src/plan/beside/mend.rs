@@ -269,7 +269,7 @@ fn no_markers(files: &[String]) -> GateSpec {
 }
 
 fn ledger(store: &Store, run: &str) -> Option<String> {
-    let reader = segue_journal::Journal::read(&store.journal()).ok()?;
+    let reader = segue_journal::Journal::read(&store.runs());
     let row = reader.run(run).ok()?;
     let past = history::read(&reader, &row.id, 0).ok()?;
     let machine = history::replay(&past, |_, _, _| {});

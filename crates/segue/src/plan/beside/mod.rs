@@ -91,7 +91,7 @@ impl Runner {
     /// The store that a phase's run is seen from.
     pub(in crate::plan) fn store_of(&self, id: &str) -> Store {
         match self.work(id) {
-            Some(_) => Store::at(self.tree(id).path),
+            Some(_) => self.set.store.for_tree(self.tree(id).path),
             None => self.set.store.clone(),
         }
     }

@@ -2,13 +2,15 @@
 //!
 //! Before one is changed by merging or removed, what is in it is under a reference. Removing is never forced.
 
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use segue_plans::Phase;
 use thiserror::Error;
 
+use crate::config::path_fault;
 use crate::git::{GitError, Repo, SnapshotRequest};
 use crate::store::Store;
 
@@ -41,6 +43,7 @@ pub(in crate::plan) struct Tree {
     label: String,
     /// What segue itself writes into a work tree for people.
     left_out: Vec<String>,
+    store: Store,
 }
 
 /// Where the work tree of a phase lies.
@@ -65,6 +68,7 @@ impl Tree {
             label,
             dir,
             left_out: left_out.to_vec(),
+            store: store.clone(),
         }
     }
 
@@ -86,10 +90,11 @@ impl Tree {
 
     /// Makes it, or makes it whole. One that an earlier try worked in is brought up to date where that takes nobody.
     pub(in crate::plan) fn make(&self, base: &str, phase: &Phase) -> Result<(), TreeError> {
-        fs::create_dir_all(&self.dir)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
         let was_whole = self.dir.join(WHOLE).exists();
         let is_there = self.path.join(".git").exists();
         let repo = self.main_repo()?.add_tree(&self.path, &self.branch, base)?;
+        self.store.mark_tree(&self.path)?;
         if is_there && was_whole {
             return self.refresh(&repo.leaving_out(self.left_out.clone()));
         }
@@ -174,7 +179,7 @@ impl Tree {
     pub(in crate::plan) fn bring_along(&self, phase: &Phase) -> Result<(), TreeError> {
         let tasks = phase.tasks.iter().flat_map(|task| task.files.iter().chain(&task.read));
         let named = phase.notes_in.iter().chain(&phase.notes_out).chain(&phase.files).chain(tasks);
-        let named: Vec<String> = named.filter(|path| self.main.join(path).is_file()).cloned().collect();
+        let named: Vec<String> = named.filter(|path| is_file_below(&self.main, path)).cloned().collect();
         for path in self.main_repo()?.ignored(&named)? {
             if !self.path.join(&path).exists() {
                 copy(&self.main.join(&path), &self.path.join(&path))?;
@@ -192,7 +197,7 @@ impl Tree {
         let tasks = phase.tasks.iter().flat_map(|task| &task.files);
         let made = phase.must_have.artifacts.iter().map(|artifact| &artifact.path);
         let named = phase.notes_out.iter().chain(&phase.files).chain(tasks).chain(made);
-        let named: Vec<String> = named.filter(|path| self.path.join(path).is_file()).cloned().collect();
+        let named: Vec<String> = named.filter(|path| is_file_below(&self.path, path)).cloned().collect();
         for path in self.repo()?.ignored(&named)? {
             let (from, to) = (self.path.join(&path), self.main.join(&path));
             let (new, old) = (fs::read(&from)?, fs::read(&to).ok());
@@ -214,9 +219,19 @@ pub(in crate::plan) fn die_at(point: &str) {
     }
 }
 
+// A plan's words do not lead out of the work tree, and neither does a link in it.
+fn is_file_below(root: &Path, path: &str) -> bool {
+    let real = root.canonicalize().and_then(|root| Ok((root.join(path).canonicalize()?, root)));
+    path_fault(path).is_none() && real.is_ok_and(|(real, root)| real.starts_with(root) && real.is_file())
+}
+
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     if let Some(dir) = to.parent() {
         fs::create_dir_all(dir)?;
+    }
+    // What a link in its place points to is somebody else's.
+    if to.is_symlink() {
+        fs::remove_file(to)?;
     }
     if from.symlink_metadata()?.is_symlink() {
         return std::os::unix::fs::symlink(fs::read_link(from)?, to);

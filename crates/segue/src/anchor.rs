@@ -1,0 +1,105 @@
+//! Evidence that nobody rewrote a run: the last link of its journal's chain, put down in the user's state folder.
+//!
+//! What was asked for, gates and limits are in the journal's first event, so the link covers them; what the journal may
+//! not hold (`private.rs`) is covered by a hash of its own. An agent that runs as the same user can forge this, too, if it
+//! knows of it: evidence, not protection.
+
+use std::io;
+
+use segue_journal::{Integrity, Journal, Link, Reader};
+use serde::{Deserialize, Serialize};
+
+use crate::private::Private;
+use crate::state::State;
+
+/// Where the anchors lie in the user's state folder.
+const FOLDER: &str = "anchors";
+
+/// How a run's journal stood.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Anchor {
+    run: String,
+    seq: u64,
+    hash: [u8; 32],
+    private: Option<String>,
+}
+
+/// What is known of a run that somebody wants to go on with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// It is as it was left, but for what was added at its end.
+    Whole,
+    /// It fits together, and nothing here says how it was left.
+    Unknown(String),
+    /// It is not as it was left.
+    Broken(String),
+}
+
+/// The anchors of a user.
+#[derive(Debug, Clone)]
+pub(crate) struct Anchors {
+    state: State,
+}
+
+impl Anchors {
+    /// In the user's state folder; `None` where there is no home.
+    pub(crate) fn of_user() -> Option<Self> {
+        State::of_user().map(|state| Self { state })
+    }
+
+    #[cfg(test)]
+    fn at(dir: &std::path::Path) -> Self {
+        Self { state: State::at(dir) }
+    }
+
+    /// Puts down how the run stands. The journal is told afterwards, so it never knows of an anchor that is not there.
+    pub(crate) fn set(&self, journal: &mut Journal, run: &str) -> io::Result<()> {
+        let link = journal.link(run).map_err(io::Error::other)?;
+        let private = journal.view().file(run).parent().and_then(Private::seal);
+        let anchor = Anchor { run: run.to_owned(), seq: link.seq, hash: link.hash, private };
+        self.state.folder(FOLDER).write(&name(run), &anchor)?;
+        journal.set_anchored(run, link.seq, &self.state.id()?).map_err(io::Error::other)
+    }
+
+    /// Holds a run against its anchor.
+    pub(crate) fn check(&self, reader: &Reader, run: &str) -> segue_journal::Result<Trust> {
+        let broken = |what: String| Ok(Trust::Broken(what));
+        let anchor = Some(self.state.folder(FOLDER).read::<Anchor>(&name(run))).filter(|a| a.run == run);
+        let link = anchor.as_ref().map(|anchor| Link { seq: anchor.seq, hash: anchor.hash });
+        if let Integrity::Broken { seq, what } = reader.verify(run, link.as_ref())? {
+            return broken(format!("event {seq}: {what}"));
+        }
+        let noted = reader.anchored(run)?;
+        let Some(anchor) = anchor else {
+            let here = noted.is_some_and(|(_, place)| self.state.id().is_ok_and(|id| id == place));
+            if here {
+                let folder = self.state.path(FOLDER);
+                return broken(format!("its anchor was removed from {}", folder.display()));
+            }
+            return Ok(Trust::Unknown(
+                "it was begun elsewhere, so nothing here can tell whether it was changed".to_owned(),
+            ));
+        };
+        if let Some((seq, _)) = noted.filter(|(seq, _)| *seq > anchor.seq) {
+            let old = anchor.seq;
+            return broken(format!(
+                "its anchor is of event {old}, and there was one of event {seq}: it is an old one"
+            ));
+        }
+        let private = reader.file(run).parent().and_then(Private::seal);
+        if private.is_some() && private != anchor.private {
+            return broken(
+                "the file of what must be sent as it was typed (private.json) was changed".to_owned(),
+            );
+        }
+        Ok(Trust::Whole)
+    }
+}
+
+fn name(run: &str) -> String {
+    format!("{run}.json")
+}
+
+#[cfg(test)]
+#[path = "anchor_tests.rs"]
+mod tests;
