@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn v6_after_a_crash_the_prompt_says_so_and_nothing_of_a_full_window() {
-        for name in ["continuation", "continuation.loop"] {
+        for name in ["continuation", "continuation.phased"] {
             let fill = |restart: u32, resumed: bool| {
                 let words = context! {
                     id => "c1", restart, resumed, checkpoint => "", ledger => "", facts => "", failed => "", cut => "",
