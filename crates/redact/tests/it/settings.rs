@@ -182,3 +182,10 @@ fn no_more_than_so_much_is_held_back_and_a_very_long_line_is_cleaned_in_pieces()
     let out = String::from_utf8(out).unwrap();
     assert_eq!(out, format!("{piece}[redacted:aws-key] ").repeat(6));
 }
+
+#[test]
+fn the_name_of_a_kind_is_not_taken_for_a_header() {
+    let redactor = with(Options::default());
+    let once = redactor.text("Authorization: 0AAAaAA0,0a0aaaaA").text.into_owned();
+    assert_eq!(redactor.text(&once).text, once);
+}
