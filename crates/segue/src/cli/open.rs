@@ -103,7 +103,13 @@ impl Place {
     /// A run by id or the beginning of it, or the latest.
     pub(super) fn run(&self, reader: &Reader, id: Option<&str>) -> Result<RunRow, Failure> {
         match id {
-            Some(id) => Ok(reader.run(id).map_err(|e| Failure::usage(e.to_string()))?),
+            Some(id) => reader.run(id).map_err(|error| {
+                let typed = matches!(
+                    error,
+                    segue_journal::Error::UnknownRun { .. } | segue_journal::Error::AmbiguousRun { .. }
+                );
+                if typed { Failure::usage(error.to_string()) } else { error.into() }
+            }),
             None => reader
                 .runs()?
                 .into_iter()
