@@ -19,17 +19,17 @@ fn hook(scene: &mut Scenario, request: &str, tool: &str, chars: u64) {
 }
 
 fn hooks(scene: &Scenario) -> Vec<(String, bool)> {
-    scene.collect(|e| match e {
-        Effect::AnswerBrake { request, stop } => Some((request.clone(), *stop)),
-        _ => None,
+    scene.collect(|e| {
+        let Effect::AnswerBrake { request, stop } = e else { return None };
+        Some((request.clone(), *stop))
     })
 }
 
 /// Of each checkpoint whose words it holds, from which call, and how old they were.
 fn sources(scene: &Scenario) -> Vec<(CheckpointHow, Option<u32>, Option<u64>)> {
-    scene.collect(|e| match e {
-        Effect::TakeCheckpoint { source, .. } => source.map(|s| (s.how, s.from_call, s.age_ms)),
-        _ => None,
+    scene.collect(|e| {
+        let Effect::TakeCheckpoint { source, .. } = e else { return None };
+        source.map(|s| (s.how, s.from_call, s.age_ms))
     })
 }
 
