@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use segue_rehearsal::matrix::{self, Cell};
 use serde_json::{Value, json};
 
-use crate::{Outcome, agents, faults, fuzz, shell, test};
+use crate::{Outcome, agents, deny, faults, fuzz, shell, test};
 
 /// The figures of each cell, by its name.
 type Results = BTreeMap<String, Value>;
@@ -20,13 +20,19 @@ type Results = BTreeMap<String, Value>;
 /// Runs one part, or all of them.
 pub(crate) fn nightly(words: &[&str]) -> Outcome {
     match words {
-        [] => random().and(fuzz::fuzz(&[])).and(faults::faults(&[])).and(continuity(&[])),
+        [] => random()
+            .and(deny::with_cargo_deny())
+            .and(fuzz::fuzz(&[]))
+            .and(faults::faults(&[]))
+            .and(continuity(&[])),
         ["random"] => random(),
         ["fuzz"] => fuzz::fuzz(&[]),
+        ["deny"] => deny::with_cargo_deny(),
         ["faults"] => faults::faults(&[]),
         ["matrix", words @ ..] => continuity(words),
         _ => {
-            Err("cargo xtask nightly [random | fuzz | faults | matrix [--pairwise] [--again] [WORD…]]".into())
+            Err("cargo xtask nightly [random | fuzz | faults | deny | matrix [--pairwise] [--again] [WORD…]]"
+                .into())
         }
     }
 }

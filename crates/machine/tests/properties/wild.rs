@@ -46,6 +46,8 @@ pub(crate) fn spec(dice: &mut Dice, started_at: u64) -> RunSpec {
             message: String::new(),
             base: None,
             base_tree: Some("t0".to_owned()),
+            base_secrets: None,
+            users: None,
         },
         workdir: "/w".to_owned(),
         require_verified: dice.chance(20),

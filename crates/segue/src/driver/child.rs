@@ -1,5 +1,6 @@
 //! One agent process: its streams, and its end, which is also the end of everything it started.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -30,6 +31,8 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 pub(super) struct Launch {
     pub(super) command: Vec<String>,
     pub(super) env: Vec<(String, String)>,
+    /// What it does not get of this process's environment.
+    pub(super) without: Vec<OsString>,
     pub(super) workdir: PathBuf,
     pub(super) output: PathBuf,
     pub(super) errors: PathBuf,
@@ -101,6 +104,9 @@ pub(super) fn spawn(launch: Launch, session: u32, to: mpsc::Sender<Input>) -> io
     let output = File::options().create(true).append(true).open(&launch.output)?;
     let errors = File::options().create(true).append(true).open(&launch.errors)?;
     let mut command = Command::new(program);
+    for name in &launch.without {
+        command.env_remove(name);
+    }
     command
         .args(args)
         .current_dir(&launch.workdir)

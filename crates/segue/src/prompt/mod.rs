@@ -128,6 +128,12 @@ pub(crate) fn names() -> Vec<&'static str> {
     BUILT_IN.iter().map(|template| template.name).collect()
 }
 
+/// The templates that a work tree brings along in its own folder, with their files.
+pub(crate) fn lying_in(workdir: &Path) -> Vec<(&'static str, String)> {
+    let files = names().into_iter().map(|name| (name, format!("{OWN_DIR}/{name}.md")));
+    files.filter(|(_, file)| workdir.join(file).symlink_metadata().is_ok()).collect()
+}
+
 const fn built_in(name: &'static str, text: &'static str, variables: &'static [&'static str]) -> BuiltIn {
     BuiltIn { name, text, variables }
 }
@@ -152,10 +158,9 @@ impl Prompts {
             return Err(PromptError::Unknown { name: name.clone() });
         }
         let mut own_ones = BTreeSet::new();
+        let own: BTreeMap<&str, String> = lying_in(workdir).into_iter().collect();
         for template in BUILT_IN {
-            let own = format!("{OWN_DIR}/{}.md", template.name);
-            let configured = files.get(template.name);
-            let file = configured.cloned().or_else(|| workdir.join(&own).exists().then_some(own));
+            let file = files.get(template.name).or_else(|| own.get(template.name)).cloned();
             match file {
                 None => add(&mut environment, template.name, template.text.to_owned())?,
                 Some(file) => {

@@ -2,6 +2,10 @@
 
 // Clippy takes a module for a test only when it says so, integration test or not.
 #[cfg(test)]
+mod allowing;
+#[cfg(test)]
+mod allowing_plans;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod beside;

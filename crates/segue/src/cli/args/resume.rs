@@ -49,6 +49,9 @@ pub(in crate::cli) struct Resume {
     /// Do not wait for a provider that is limited or overloaded: stop, resumable, with exit 75
     #[arg(long)]
     pub(in crate::cli) no_wait: bool,
+    /// Allow, for this run, what the repository's settings, templates and plan would execute or widen
+    #[arg(long)]
+    pub(in crate::cli) trust: bool,
     /// Of a plan: what to do about a phase that is too large
     #[arg(long, value_name = "HOW")]
     pub(in crate::cli) split: Option<Splitting>,
