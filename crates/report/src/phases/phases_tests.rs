@@ -346,7 +346,7 @@ fn colours_and_control_characters_come_from_nobody_else() {
     let mut tree = PhaseTree::new("plan\u{9b}2J", &rows, 0);
     tree.tell("1\u{1b}[2J", Standing::Failed, "\u{1b}[31mred\n");
     let frame = tree.frame(NOW, style(80), 9);
-    assert_eq!(frame, ["plan", "1 Clear the screen  failed: red", "0 of 1 completed · 1 failed"]);
+    assert_eq!(frame, ["plan", "1 Clear the <U+202E>screen  failed: red", "0 of 1 completed · 1 failed"]);
     let painted = tree.frame(NOW, Style { color: true, ..style(80) }, 9);
     assert!(painted[1].ends_with("\u{1b}[31mfailed: red\u{1b}[0m"), "{:?}", painted[1]);
     let ascii = twelve().frame(NOW, Style { ascii: true, ..style(80) }, 16);

@@ -1,5 +1,5 @@
-//! Writing results to standard output. A reader that went away is no error. Nothing that a terminal would act on passes,
-//! whoever wrote it, but for [`painted`] lines, whose colours are segue's own, and [`bytes`], which were asked for.
+//! Writing results to standard output. A reader that went away is no error. Nothing that a terminal would act on passes
+//! here, but for [`painted`] lines, whose colours are segue's own, and [`bytes`], which were asked for as they are.
 
 use std::borrow::Cow;
 use std::io::{self, Write};

@@ -14,6 +14,9 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixListener;
 use tokio::sync::{mpsc, oneshot};
 
+/// A socket that is younger may belong to a run that is about to listen.
+const STALE: Duration = Duration::from_secs(60);
+
 /// The longest note that is taken.
 const MOST: u64 = 64 * 1024;
 
@@ -86,7 +89,7 @@ impl Listener {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => is_private(&dir)?,
         }
-        remove_stale(&dir);
+        remove_stale(&dir, STALE);
         let path = dir.join(format!("{run}.sock"));
         let _ = std::fs::remove_file(&path);
         let socket = UnixListener::bind(&path)?;
@@ -206,14 +209,16 @@ fn is_private(dir: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, advice))
 }
 
-/// Sockets of runs that died: nobody answers there.
-fn remove_stale(dir: &Path) {
+/// Sockets of runs that died: nobody answers there. A new one may only not listen yet.
+fn remove_stale(dir: &Path, older_than: Duration) {
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        let age = entry.metadata().and_then(|found| found.modified()).map(|at| at.elapsed());
+        let is_old = age.is_ok_and(|age| age.is_ok_and(|age| age >= older_than));
         let refused = |path: &Path| {
             StdStream::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
         };
         let is_socket = entry.file_type().is_ok_and(|kind| kind.is_socket());
-        if is_socket && refused(&entry.path()) {
+        if is_socket && is_old && refused(&entry.path()) {
             let _ = std::fs::remove_file(entry.path());
         }
     }
@@ -249,7 +254,9 @@ mod tests {
         drop(socket("dead.sock"));
         let _living = socket("living.sock");
         std::fs::write(dir.path().join("note.txt"), "x").unwrap();
-        remove_stale(dir.path());
+        remove_stale(dir.path(), STALE);
+        assert!(dir.path().join("dead.sock").exists(), "it may be about to listen");
+        remove_stale(dir.path(), Duration::ZERO);
         let mut left: Vec<_> =
             std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         left.sort();
