@@ -85,6 +85,13 @@ pub(crate) fn kept_from_looking() -> Vec<OsString> {
     EnvRules::default().kept_from_gates()
 }
 
+/// Where programs are looked for: a relative folder on `PATH` would be one of whichever repository is worked in.
+pub(crate) fn search_path() -> OsString {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let dirs = std::env::split_paths(&path).filter(|dir| dir.is_absolute());
+    std::env::join_paths(dirs).unwrap_or_default()
+}
+
 fn key_of(name: &str) -> Option<&'static str> {
     KEYS.iter().find(|(_, keys)| keys.contains(&name)).map(|(provider, _)| *provider)
 }

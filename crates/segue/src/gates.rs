@@ -18,6 +18,7 @@ use segue_redact::Redactor;
 use tokio::process::Command;
 
 use crate::checkpoint::Workplace;
+use crate::child_env;
 use crate::keep::{Found, Kept};
 use crate::process::{self, own};
 use crate::store::Store;
@@ -100,6 +101,7 @@ async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Re
         .arg("-c")
         .arg(&gate.run)
         .current_dir(&room.workdir)
+        .env("PATH", child_env::search_path())
         .env(process::RUN_MARK, &room.run)
         .env(process::GATE_MARK, &mark)
         .stdin(Stdio::null())

@@ -51,7 +51,7 @@ pub(super) fn ask_within(
     for name in child_env::kept_from_looking() {
         program.env_remove(name);
     }
-    program.args(args).envs(env).current_dir(dir).process_group(0);
+    program.args(args).env("PATH", child_env::search_path()).envs(env).current_dir(dir).process_group(0);
     program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let (mut child, _own) = own::spawn(&mut program).map_err(|error| format!("`{words}`: {error}"))?;
     let text = listen(&mut child);

@@ -16,6 +16,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::mpsc;
 
 use super::Input;
+use crate::child_env;
 use crate::keep::{Found, Keeping, Kept};
 use crate::process::{self, own, tree};
 
@@ -110,6 +111,7 @@ pub(super) fn spawn(launch: Launch, session: u32, to: mpsc::Sender<Input>) -> io
     command
         .args(args)
         .current_dir(&launch.workdir)
+        .env("PATH", child_env::search_path())
         .envs(launch.env.iter().map(|(k, v)| (k, v)))
         .env(process::SESSION_MARK, &launch.mark)
         .stdin(Stdio::piped())

@@ -14,7 +14,7 @@ fn plain(world: &World, args: &[&str]) -> Done {
 }
 
 fn plan(gate: &str) -> String {
-    format!("# Plan\n\n## Phase 1: work\n- [ ] Do every step of TASK.md\n\n### Gates\n- t: `{gate}`\n")
+    format!("# Plan\n\n## Phase 1: work\n- [ ] step 1: write part 1\n\n### Gates\n- t: `{gate}`\n")
 }
 
 #[test]
@@ -45,12 +45,13 @@ fn s2_every_command_of_a_plan_is_shown_and_allowed_before_it_runs() {
 #[test]
 fn s2_a_gate_that_an_agent_writes_into_the_plan_is_not_run() {
     let world = World::new(2, small());
+    world.configure_without_gate("");
     let canary = world.root().join("canary");
     let first = plan("test -e parts/01.txt");
     let harm = format!("touch {}", canary.display());
     world.write(
         "PLAN.md",
-        &format!("{first}\n## Phase 2: more\n- [ ] look\n\n### Gates\n- u: `test -e parts/02.txt`\n"),
+        &format!("{first}\n## Phase 2: more\n- [ ] step 2: write part 2\n\n### Gates\n- u: `test -e parts/02.txt`\n"),
     );
     world.in_step(&format!("sed -i 's|test -e parts/02.txt|{harm}|' '{}/PLAN.md'", world.repo().display()));
     // With --trust as well: it allows what was there when it was typed.

@@ -39,6 +39,8 @@ mod handoff;
 #[cfg(test)]
 mod helper;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod kill;
 #[cfg(test)]
 mod kill_more;
@@ -72,6 +74,8 @@ mod plan_split;
 mod rehearse;
 #[cfg(test)]
 mod replay;
+#[cfg(test)]
+mod secret_files;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]
