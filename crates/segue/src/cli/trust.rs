@@ -217,7 +217,7 @@ pub(super) fn trust(at: &Place, args: &Trust) -> Result<u8, Failure> {
         out::line(&said(at, "the command is allowed in this repository"));
         return Ok(0);
     }
-    let named = args.plan.as_ref().map(|file| plan::read_named(at, file)).transpose()?;
+    let named = args.plan.as_ref().map(|file| plan::read_named(at, file, args.format)).transpose()?;
     let items = items(at, &at.layers(&Flags::default())?, named.as_ref());
     let missing = Allowed::read(&key, None).missing(&items);
     let (own, common): (Vec<Item>, Vec<Item>) = missing.into_iter().partition(|item| item.own_yes.is_some());

@@ -33,6 +33,7 @@ mod endurance;
 mod forecast;
 #[cfg(test)]
 mod gate_changes;
+#[cfg(test)]
 mod gates;
 #[cfg(test)]
 mod handoff;
@@ -55,7 +56,11 @@ mod owner;
 #[cfg(test)]
 mod plan;
 #[cfg(test)]
+mod plan_each_format;
+#[cfg(test)]
 mod plan_formats;
+#[cfg(test)]
+mod plan_found;
 #[cfg(test)]
 mod plan_handback;
 #[cfg(test)]
@@ -90,6 +95,8 @@ mod trust;
 mod waiting;
 #[cfg(test)]
 mod way_back;
+#[cfg(test)]
+mod weakened;
 #[cfg(test)]
 mod work;
 #[cfg(test)]

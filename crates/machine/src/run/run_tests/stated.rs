@@ -118,3 +118,32 @@ fn v1_an_answer_reaches_the_agent_that_was_blocked() {
     scene.finishes();
     assert_eq!(scene.outcome().verdict, Verdict::Unverified);
 }
+
+#[test]
+fn v1_a_question_through_the_agents_own_mechanism_needs_input_and_takes_an_answer() {
+    let asks = |scene: &mut Scenario| {
+        let (request, kind, title) = ("q".to_owned(), "question".to_owned(), "Tabs or spaces?".to_owned());
+        scene.says(AgentEvent::PermissionAsked { request, kind, title });
+    };
+    let mut scene = Scenario::new("seamless").start();
+    asks(&mut scene);
+    ends(&mut scene, "I asked how to indent.");
+    let outcome = scene.outcome();
+    assert_eq!((outcome.verdict, scene.exit_code()), (Verdict::NeedsInput, 3));
+    assert!(outcome.reason.contains("Tabs or spaces?"), "{}", outcome.reason);
+    assert!(outcome.advice.as_deref().unwrap_or_default().contains("--answer"), "{outcome:?}");
+    scene.answered("Spaces");
+    ends(&mut scene, "STATUS: done");
+    assert_eq!(scene.outcome().verdict, Verdict::Unverified);
+
+    // An agent that decides for itself has no question left.
+    let mut scene = Scenario::new("seamless").start();
+    asks(&mut scene);
+    ends(&mut scene, "STATUS: done");
+    assert_eq!(scene.outcome().verdict, Verdict::Unverified);
+    // Gates decide.
+    let mut scene = Scenario::new("seamless").gates(1).rounds(&[true]).start();
+    asks(&mut scene);
+    ends(&mut scene, "I asked how to indent.");
+    assert_eq!(scene.outcome().verdict, Verdict::Verified);
+}

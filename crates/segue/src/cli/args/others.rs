@@ -49,6 +49,9 @@ pub(in crate::cli) struct Trust {
     /// A plan whose commands are allowed as well
     #[arg(value_name = "PLAN")]
     pub(in crate::cli) plan: Option<String>,
+    /// Read the plan in this format instead of the one that it is recognised as
+    #[arg(long, value_name = "FORMAT", value_parser = super::format_named, requires = "plan")]
+    pub(in crate::cli) format: Option<segue_plans::Format>,
     /// Show what is allowed
     #[arg(long, conflicts_with_all = ["plan", "revoke", "command"])]
     pub(in crate::cli) list: bool,

@@ -56,7 +56,7 @@ pub(in crate::cli) fn resume(at: &Place, args: &Resume) -> Result<Option<u8>, Fa
     flags.max_tokens = args.max_tokens.clone().or(flags.max_tokens);
     flags.max_sessions = args.max_sessions.clone().or(flags.max_sessions);
     flags.trust = args.trust;
-    let plan = super::read_named(&there, &kept.state().plan).ok();
+    let plan = super::read_named(&there, &kept.state().plan, kept.state().options.format).ok();
     let held = trust::require_plan(&there, &flags, plan.as_ref(), &id)?;
     let _ = allowed::grant(&id, held);
     let (settings, known) = (there.settings(&flags)?, Known::new(&there, &flags, None)?);
