@@ -43,25 +43,6 @@ fn s2_every_command_of_a_plan_is_shown_and_allowed_before_it_runs() {
 }
 
 #[test]
-fn s2_a_gate_that_an_agent_writes_into_the_plan_is_not_run() {
-    let world = World::new(2, small());
-    world.configure_without_gate("");
-    let canary = world.root().join("canary");
-    let first = plan("test -e parts/01.txt");
-    let harm = format!("touch {}", canary.display());
-    world.write(
-        "PLAN.md",
-        &format!("{first}\n## Phase 2: more\n- [ ] step 2: write part 2\n\n### Gates\n- u: `test -e parts/02.txt`\n"),
-    );
-    world.in_step(&format!("sed -i 's|test -e parts/02.txt|{harm}|' '{}/PLAN.md'", world.repo().display()));
-    // With --trust as well: it allows what was there when it was typed.
-    let done = plain(&world, &["run", "PLAN.md", "--trust", "--allow-dirty"]);
-    assert!(world.read("PLAN.md").contains(&harm), "{}", done.all());
-    assert!(!canary.exists(), "{}", done.all());
-    assert!(done.all().contains("not allowed when it was started"), "{}", done.all());
-}
-
-#[test]
 fn s2_a_plans_gates_do_not_run_before_the_first_session_and_follow_a_snapshot() {
     let world = World::new(1, Script::default());
     let log = world.root().join("gate.log");
