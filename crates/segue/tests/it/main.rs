@@ -40,8 +40,6 @@ mod handoff;
 #[cfg(test)]
 mod helper;
 #[cfg(test)]
-mod hostile;
-#[cfg(test)]
 mod kill;
 #[cfg(test)]
 mod kill_more;
