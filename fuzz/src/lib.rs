@@ -17,6 +17,9 @@ mod wire;
 #[expect(dead_code, unused_imports, reason = "only its reading of files is called here")]
 #[path = "../../crates/segue/src/config/mod.rs"]
 mod config;
+#[expect(dead_code, reason = "the configuration only reads its rules")]
+#[path = "../../crates/segue/src/child_env.rs"]
+mod child_env;
 
 use segue_agents::Adapter;
 use segue_agents::acp::Acp;

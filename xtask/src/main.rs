@@ -2,6 +2,7 @@
 
 mod agents;
 mod bench;
+mod deny;
 mod edges;
 mod faults;
 mod forecast;
@@ -21,9 +22,9 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 const HELP: &str = "cargo xtask COMMAND
 
-  test           everything that CI checks: format, lints, edges, generated files, all tests
+  test           everything that CI checks: format, lints, edges, licenses and sources of dependencies, generated files, all tests
   quick [WORD…]  what answers within a minute: format, the pure tests, and the tests from end to end whose names hold a word
-  nightly [PART] what is too slow for each change, with new random inputs; PART is one of random, fuzz, faults, matrix
+  nightly [PART] what is too slow for each change, with new random inputs; PART is one of random, fuzz, faults, matrix, deny
   nightly matrix [--pairwise] [--again] [WORD…]
                  what the agents' knowledge becomes at handoffs, into docs/continuity.md; goes on where it stopped
   agents         the real agents that the tests drive, at pinned versions, into target/agents

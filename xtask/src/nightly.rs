@@ -13,7 +13,7 @@ use segue_rehearsal::matrix::{self, Cell};
 use serde_json::{Value, json};
 
 use crate::bench::redact;
-use crate::{Outcome, agents, faults, fuzz, shell, test};
+use crate::{Outcome, agents, deny, faults, fuzz, shell, test};
 
 /// The figures of each cell, by its name.
 type Results = BTreeMap<String, Value>;
@@ -22,18 +22,19 @@ type Results = BTreeMap<String, Value>;
 pub(crate) fn nightly(words: &[&str]) -> Outcome {
     match words {
         [] => {
-            let parts = random().and(redact::check()).and(fuzz::fuzz(&[])).and(faults::faults(&[]));
-            parts.and(continuity(&[]))
+            let parts = random().and(redact::check()).and(deny::with_cargo_deny());
+            parts.and(fuzz::fuzz(&[])).and(faults::faults(&[])).and(continuity(&[]))
         }
         ["random"] => random(),
         ["redact"] => redact::check(),
         ["fuzz"] => fuzz::fuzz(&[]),
+        ["deny"] => deny::with_cargo_deny(),
         ["faults"] => faults::faults(&[]),
         ["matrix", words @ ..] => continuity(words),
-        _ => Err(
-            "cargo xtask nightly [random | redact | fuzz | faults | matrix [--pairwise] [--again] [WORD…]]"
-                .into(),
-        ),
+        _ => {
+            let parts = "random | redact | fuzz | faults | deny | matrix [--pairwise] [--again] [WORD…]";
+            Err(format!("cargo xtask nightly [{parts}]").into())
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::suite::{Binary, Suite};
-use crate::{Outcome, agents, edges, fuzz, generate, shell};
+use crate::{Outcome, agents, deny, edges, fuzz, generate, shell};
 
 /// The test programs with real agents: they wait for most of their time.
 const REAL: [&str; 1] = ["segue/real"];
@@ -41,6 +41,7 @@ const MANY: usize = 8;
 pub(crate) fn test() -> Outcome {
     shell::run("cargo", &["fmt", "--all", "--check"])?;
     edges::check()?;
+    deny::check()?;
     shell::run("cargo", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     generate::generate(true)?;
     fuzz::short()?;

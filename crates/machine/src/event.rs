@@ -307,6 +307,9 @@ pub struct WorkState {
     /// Hash of everything in the work tree, new files included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
+    /// Stands for the secret files, which are kept beside the tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secrets: Option<String>,
     /// The checked-out commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
@@ -316,6 +319,9 @@ pub struct WorkState {
     /// The commit made on the branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// Branches that were rewritten, moved or deleted, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub branches: Vec<String>,
     /// Files that differ from the start of the run.
     #[serde(default)]
     pub changed: u32,

@@ -72,13 +72,24 @@ pub struct GateSpec {
     /// The agent may change what it runs: that is told and stops nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_change: bool,
+    /// It does not run before the first session: nobody has looked at what it does to work that is not saved yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub after_only: bool,
 }
 
 impl GateSpec {
     /// A command whose exit code decides.
     pub fn new(name: impl Into<String>, run: impl Into<String>, timeout_ms: u64) -> Self {
         let (name, run) = (name.into(), run.into());
-        Self { name, run, timeout_ms, manual: false, protect: Vec::new(), may_change: false }
+        Self {
+            name,
+            run,
+            timeout_ms,
+            manual: false,
+            protect: Vec::new(),
+            may_change: false,
+            after_only: false,
+        }
     }
 }
 
@@ -111,6 +122,13 @@ pub struct GitSpec {
     /// The tree of the work tree when the run began, new files included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_tree: Option<String>,
+    /// Stands for the secret files that were there then, which are in no tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_secrets: Option<String>,
+    /// A commit, and the files as the user had left them on it: what differs is the user's and is not committed. Of a
+    /// phase: those that its plan was started with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users: Option<(String, String)>,
 }
 
 impl GitSpec {
@@ -123,6 +141,8 @@ impl GitSpec {
             message: String::new(),
             base: None,
             base_tree: None,
+            base_secrets: None,
+            users: None,
         }
     }
 }

@@ -439,6 +439,9 @@ pub struct RunFinished {
     /// What the agent changed of what the gates run, and tests that are gone, emptied or skipped.
     #[serde(default)]
     pub gate_changes: Vec<GateChange>,
+    /// Branches that were rewritten, moved or deleted during the run, in words.
+    #[serde(default)]
+    pub branch_changes: Vec<String>,
     /// The end of the agent's last message, at most ten lines; null when it said nothing.
     #[serde(default)]
     pub last_message: Option<String>,

@@ -259,6 +259,7 @@ fn endings(text: &str) -> Vec<Outer> {
             exit_code: 4,
             until: Some(Time(START + 1)),
             gate_changes: Vec::new(),
+            branch_changes: Vec::new(),
             last_message: Some("the parser reads every file".into()),
         }),
     ]

@@ -341,6 +341,7 @@ fn run_finished(outcome: &Outcome, at: Millis, view: &View) -> RunFinished {
         exit_code: outcome.exit_code(view.spec.as_ref().is_some_and(|s| s.require_verified)),
         until: outcome.until.map(Time),
         gate_changes: view.gate_changes.clone(),
+        branch_changes: view.branch_changes.clone(),
         last_message: view.last_message.clone(),
     }
 }

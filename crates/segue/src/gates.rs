@@ -5,6 +5,7 @@ mod rules;
 pub(crate) mod shell;
 pub(crate) mod swap;
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use segue_redact::Redactor;
 use tokio::process::Command;
 
 use crate::checkpoint::Workplace;
+use crate::child_env;
 use crate::keep::{self, Found, Kept};
 use crate::process::{self, own};
 use crate::store::own_file;
@@ -40,6 +42,8 @@ pub(crate) struct GateRoom {
     pub(crate) redactor: Redactor,
     /// …and counts them.
     pub(crate) found: Found,
+    /// What they do not get of this process's environment.
+    pub(crate) without: Vec<OsString>,
 }
 
 impl GateRoom {
@@ -51,6 +55,7 @@ impl GateRoom {
             run: place.run.clone(),
             redactor: place.redactor.clone(),
             found: place.found.clone(),
+            without: place.env.kept_from_gates(),
         }
     }
 }
@@ -91,13 +96,16 @@ async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Re
     let (reader, writer) = std::io::pipe()?;
     let mark = format!("{}.{}", room.run, file_name(&gate.name));
     let mut command = Command::new("sh");
+    for name in &room.without {
+        command.env_remove(name);
+    }
     command
         .arg("-c")
         .arg(&gate.run)
         .current_dir(&room.workdir)
+        .env("PATH", child_env::search_path())
         .env(process::RUN_MARK, &room.run)
         .env(process::GATE_MARK, &mark)
-        .env_remove(process::SESSION_MARK)
         .stdin(Stdio::null())
         .stdout(writer.try_clone()?)
         .stderr(writer)

@@ -4,6 +4,7 @@ mod anchor;
 mod bridge;
 mod budget;
 mod checkpoint;
+mod child_env;
 mod clean;
 mod cli;
 mod clock;
@@ -18,9 +19,11 @@ mod plan;
 mod private;
 mod process;
 mod prompt;
+mod secret_store;
 mod snapshots;
 mod state;
 mod store;
+mod trust;
 
 fn main() -> std::process::ExitCode {
     cli::main()

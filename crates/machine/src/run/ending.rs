@@ -29,6 +29,7 @@ impl Run {
         if let Some(trouble) = &work.trouble {
             Self::warn("git", trouble.clone(), out);
         }
+        self.branches_changed(work, out);
         let Some(outcome) = self.view.outcome.clone() else { return };
         let reason = match outcome.verdict {
             Verdict::Verified | Verdict::Unverified | Verdict::NeedsInput => EndReason::Finished,

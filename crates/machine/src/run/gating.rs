@@ -45,7 +45,8 @@ impl Run {
 
     /// Whether there was any gate to run.
     pub(super) fn run_gates(&mut self, when: GateWhen, out: &mut Vec<Effect>) -> bool {
-        let gates = self.view.spec.iter().flat_map(|s| &s.gates).filter(|g| !g.manual);
+        let gates = self.view.spec.iter().flat_map(|s| &s.gates);
+        let gates = gates.filter(|g| !g.manual && !(g.after_only && when == GateWhen::Before));
         self.gates.pending = gates.map(|g| g.name.clone()).collect();
         let any = !self.gates.pending.is_empty();
         if any {
@@ -76,7 +77,8 @@ impl Run {
         if result.when == GateWhen::After {
             return self.settle_gates(out);
         }
-        self.gates.green_before = self.view.gates.values().all(|g| g.passed);
+        let unasked = self.view.spec.iter().flat_map(|s| &s.gates).any(|g| g.after_only);
+        self.gates.green_before = !unasked && self.view.gates.values().all(|g| g.passed);
         let tree = self.gates.tree.take();
         self.gates.failed_on.extend(tree.filter(|_| !self.gates.green_before));
         self.progress.settle();

@@ -230,7 +230,7 @@ impl Run {
         if self.progress.work(work) || work.tree.is_none() {
             self.idle_rounds = 0;
         }
-        self.seen_in_git(work);
+        self.seen_in_git(work, out);
         if let Some(trouble) = &work.trouble {
             Self::warn("git", trouble.clone(), out);
         }

@@ -352,7 +352,11 @@ impl Run {
             self.adopt(from);
         }
         self.view.ledger.rules(&spec.task.text);
-        self.progress.base(spec.git.base_tree.as_deref(), spec.git.base.as_deref());
+        self.progress.base(
+            spec.git.base_tree.as_deref(),
+            spec.git.base_secrets.as_deref(),
+            spec.git.base.as_deref(),
+        );
         self.view.head.clone_from(&spec.git.base);
         self.view.day.clone_from(&spec.budget.today);
         self.set_deadline(out);

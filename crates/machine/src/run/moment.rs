@@ -2,7 +2,7 @@
 //! a commit made, a gate's command passed. The end of a turn that leaves work to do is one too, and is looked at there.
 
 use super::{Run, Then};
-use crate::WorkState;
+use crate::{Effect, WorkState};
 
 impl Run {
     /// Whether this is a good moment for a handoff.
@@ -26,7 +26,8 @@ impl Run {
     }
 
     /// A commit that was not there before completes something.
-    pub(super) fn seen_in_git(&mut self, work: &WorkState) {
+    pub(super) fn seen_in_git(&mut self, work: &WorkState, out: &mut Vec<Effect>) {
+        self.branches_changed(work, out);
         let new = |head: &String| self.view.head.as_ref().is_some_and(|before| before != head);
         let moves = self.view.spec.as_ref().is_some_and(|spec| spec.policy.moves.is_some());
         self.completed |= moves && work.head.as_ref().is_some_and(new);
@@ -34,6 +35,14 @@ impl Run {
         let resumes = matches!(self.taking, Some(Then::Start(_)));
         if work.head.is_some() && !resumes {
             self.view.head.clone_from(&work.head);
+        }
+    }
+
+    /// What happened to branches is told, and stays in the verdict.
+    pub(super) fn branches_changed(&mut self, work: &WorkState, out: &mut Vec<Effect>) {
+        for change in &work.branches {
+            Self::warn("branch", change.clone(), out);
+            self.view.branch_changes.push(change.clone());
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::WorkState;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Progress {
     trees: BTreeSet<String>,
+    secrets: BTreeSet<String>,
     heads: BTreeSet<String>,
     /// Trees that a commit was seen with.
     committed: BTreeSet<String>,
@@ -26,7 +27,8 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn base(&mut self, tree: Option<&str>, head: Option<&str>) {
+    pub(super) fn base(&mut self, tree: Option<&str>, secrets: Option<&str>, head: Option<&str>) {
+        self.secrets.extend(secrets.map(str::to_owned));
         self.trees.extend(tree.map(str::to_owned));
         self.heads.extend(head.map(str::to_owned));
         self.committed.extend(tree.filter(|_| head.is_some()).map(str::to_owned));
@@ -38,6 +40,8 @@ impl Progress {
         self.heads.extend(work.commit.clone());
         self.sees_files |= work.tree.is_some();
         let tree = work.tree.as_ref().is_some_and(|t| self.trees.insert(t.clone()));
+        let secret = work.secrets.as_ref().is_some_and(|secrets| self.secrets.insert(secrets.clone()));
+        let tree = tree || secret;
         let head = work.head.as_ref().is_some_and(|h| self.heads.insert(h.clone()));
         // Committing an edit and then its undoing is as little as editing and reverting.
         let commit = head && work.tree.as_ref().is_none_or(|tree| self.committed.insert(tree.clone()));
@@ -103,7 +107,7 @@ mod tests {
     #[test]
     fn t8_editing_and_reverting_is_no_progress() {
         let mut progress = Progress::default();
-        progress.base(Some("a"), None);
+        progress.base(Some("a"), None, None);
         progress.work(&tree("b"));
         assert!(progress.take(MOST));
         for hash in ["a", "b", "a", "b"] {
@@ -115,7 +119,7 @@ mod tests {
     #[test]
     fn t8_committing_an_edit_and_its_undoing_is_progress_once() {
         let mut progress = Progress::default();
-        progress.base(Some("a"), Some("h0"));
+        progress.base(Some("a"), None, Some("h0"));
         for (hash, head, moved) in
             [("b", "h0", true), ("b", "h1", true), ("a", "h2", false), ("b", "h3", false), ("c", "h4", true)]
         {
@@ -125,9 +129,18 @@ mod tests {
     }
 
     #[test]
+    fn s4_a_secret_file_that_changed_is_progress_once() {
+        let mut progress = Progress::default();
+        progress.base(Some("a"), Some("s0"), None);
+        let seen = ["s0", "s1", "s1", "s0"]
+            .map(|secrets| progress.work(&WorkState { secrets: Some(secrets.to_owned()), ..tree("a") }));
+        assert_eq!(seen, [false, true, false, false]);
+    }
+
+    #[test]
     fn a_commit_of_segues_own_is_no_progress_beside_its_tree() {
         let mut progress = Progress::default();
-        progress.base(Some("a"), Some("h0"));
+        progress.base(Some("a"), None, Some("h0"));
         for (hash, head, moved) in [("b", "ours1", true), ("a", "ours2", false), ("b", "ours3", false)] {
             progress.work(&WorkState { commit: Some(head.to_owned()), ..with_head(hash, head) });
             assert_eq!(progress.take(MOST), moved, "{head}");
@@ -144,7 +157,7 @@ mod tests {
     #[test]
     fn items_that_are_only_claimed_count_for_so_many_handoffs_in_a_row() {
         let mut progress = Progress::default();
-        progress.base(Some("a"), None);
+        progress.base(Some("a"), None, None);
         let mut counts = (1..=5).map(|closed| {
             progress.closed(closed);
             progress.work(&tree("a"));

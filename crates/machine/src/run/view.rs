@@ -311,6 +311,8 @@ pub struct View {
     pub gates_stale: bool,
     /// What was found changed of what the gates run, in the last round.
     pub gate_changes: Vec<GateChange>,
+    /// Branches that were rewritten, moved or deleted during the run, in words.
+    pub branch_changes: Vec<String>,
     /// What the run remembers.
     pub ledger: Ledger,
     /// Rounds of gates after the work.
@@ -440,6 +442,7 @@ impl Default for View {
             gates_tree: None,
             gates_stale: false,
             gate_changes: Vec::new(),
+            branch_changes: Vec::new(),
             ledger: Ledger::default(),
             round: 0,
             notes: Vec::new(),

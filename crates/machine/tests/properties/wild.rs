@@ -46,6 +46,8 @@ pub(crate) fn spec(dice: &mut Dice, started_at: u64) -> RunSpec {
             message: String::new(),
             base: None,
             base_tree: Some("t0".to_owned()),
+            base_secrets: None,
+            users: None,
         },
         workdir: "/w".to_owned(),
         require_verified: dice.chance(20),
@@ -168,6 +170,8 @@ pub(crate) fn work(dice: &mut Dice, stubborn: bool) -> WorkState {
         commit: None,
         changed: dice.roll(5),
         trouble: dice.maybe(3, "git hangs".to_owned()),
+        secrets: dice.maybe(5, "s1".to_owned()),
+        branches: dice.maybe(3, "main was moved".to_owned()).into_iter().collect(),
     }
 }
 

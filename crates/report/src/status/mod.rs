@@ -58,6 +58,8 @@ pub struct StatusDoc {
     pub cost_usd: Option<f64>,
     /// The gates in the order in which they run.
     pub gates: Vec<GateDoc>,
+    /// Branches that were rewritten, moved or deleted during the run, in words.
+    pub branch_changes: Vec<String>,
     /// The last checkpoint.
     pub checkpoint: Option<CheckpointDoc>,
     /// The worker's last notes, oldest first.
@@ -296,6 +298,7 @@ impl StatusDoc {
             tokens_out: spent.tokens_out,
             cost_usd: spent.cost().map(dollars),
             gates: spec.map(|s| gates(s, view)).unwrap_or_default(),
+            branch_changes: view.branch_changes.clone(),
             checkpoint: view.checkpoint.as_ref().map(|c| CheckpointDoc {
                 checkpoint: c.id.clone(),
                 session: format!("s{}", c.session),

@@ -44,6 +44,9 @@ pub fn render(doc: &StatusDoc, width: u16, color: bool) -> Vec<String> {
     ];
     page.row("so far", counts.join(" · "), Tint::Plain);
     page.row("spent", spent(doc), Tint::Plain);
+    for change in &doc.branch_changes {
+        page.row("branch", plain(change), Tint::Bad);
+    }
     for (i, gate) in doc.gates.iter().enumerate() {
         let (words, tint) = gate_words(gate);
         page.row(if i == 0 { "gates" } else { "" }, words, tint);

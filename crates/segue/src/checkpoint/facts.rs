@@ -15,8 +15,9 @@ use segue_machine::{
 use segue_redact::Redactor;
 
 use crate::checkpoint::document::Tokens;
+use crate::child_env::EnvRules;
 use crate::config::Forms;
-use crate::git::{Facts, Repo, Snapshot};
+use crate::git::{Facts, Repo, Snapshot, SnapshotRequest};
 use crate::keep::Found;
 use crate::private::Private;
 use crate::prompt::{PromptError, Prompts};
@@ -44,6 +45,8 @@ pub(crate) struct Workplace {
     pub(crate) found: Found,
     /// What is sent and run as it was typed.
     pub(crate) private: Private,
+    /// What agents and gates get of the environment.
+    pub(crate) env: EnvRules,
 }
 
 /// What is known of a run at one moment, taken out of the view so that it can be used elsewhere.
@@ -180,6 +183,14 @@ impl Workplace {
     /// Hash of everything in the work tree but segue's own; `None` without git.
     pub(crate) fn tree(&self) -> Option<String> {
         self.repo.as_ref().and_then(|repo| repo.tree().ok())
+    }
+
+    /// The same, with the work tree kept by a snapshot of that label.
+    pub(crate) fn saved_tree(&self, label: &str) -> Option<String> {
+        let message = format!("segue: {label} of run {}", self.run);
+        let request = SnapshotRequest { run: &self.run, label, parent: None, message: &message };
+        let saved = self.repo.as_ref()?.snapshot(&request);
+        saved.map(|saved| saved.tree).ok().or_else(|| self.tree())
     }
 
     /// The same for a work tree that has just been saved.

@@ -103,6 +103,13 @@ fn snapshot(place: &Workplace, situation: &Situation, label: &str) -> (WorkState
         work.head = repo.head();
         return (work, None);
     }
+    let trouble = match repo.branch_changes(&place.run, label) {
+        Ok(changes) => {
+            work.branches = changes;
+            None
+        }
+        Err(error) => Some(format!("the branches could not be compared: {error}")),
+    };
     let message = format!("segue: {label} of run {}", place.run);
     let request = SnapshotRequest { run: &place.run, label, parent: None, message: &message };
     match repo.snapshot(&request) {
@@ -110,9 +117,10 @@ fn snapshot(place: &Workplace, situation: &Situation, label: &str) -> (WorkState
             let too_large = saved.skipped.iter().map(|(path, bytes)| {
                 format!("{path} is too large for a snapshot ({bytes} bytes) and is only in the work tree")
             });
-            work.trouble = too_large.reduce(|all, one| format!("{all}; {one}"));
+            work.trouble = too_large.chain(trouble).reduce(|all, one| format!("{all}; {one}"));
             work.tree = Some(saved.tree.clone());
             work.snapshot = Some(saved.reference.clone());
+            work.secrets.clone_from(&saved.secrets);
             work.head.clone_from(&saved.head);
             (work, Some(saved))
         }
@@ -129,13 +137,18 @@ fn commit(place: &Workplace, situation: &Situation, work: &mut WorkState, status
     let Some(repo) = place.repo.as_ref().filter(|_| situation.git.commit == CommitMode::Branch) else {
         return false;
     };
-    match repo.commit_all(&message_of(place, situation, status), false) {
-        Ok(commit) => work.commit = commit,
-        Err(error) => {
-            let before = work.trouble.take().map_or_else(String::new, |trouble| trouble + "; ");
-            work.trouble = Some(format!("{before}{error}"));
+    let trouble = match repo.commit_since(situation.git.users.as_ref(), &message_of(place, situation, status))
+    {
+        Ok((commit, both)) => {
+            work.commit = commit;
+            let list = both.join(", ");
+            (!both.is_empty()).then(|| {
+                format!("not committed, since you had changed these files before the run began: {list}")
+            })
         }
-    }
+        Err(error) => Some(error.to_string()),
+    };
+    work.trouble = work.trouble.take().into_iter().chain(trouble).reduce(|all, one| format!("{all}; {one}"));
     work.head = repo.head();
     work.commit.is_some()
 }

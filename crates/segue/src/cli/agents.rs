@@ -11,6 +11,10 @@ use super::known::{self, Facts};
 use super::open::{Place, find_program};
 use super::{out, version};
 use crate::config::{AgentKind, AgentSettings, Flags, KNOWN_AGENTS, Permissions};
+use crate::trust::project;
+
+/// Where programs are asked for their version: in no repository, whose files some of them would read.
+const NOWHERE: &str = "/";
 
 /// One agent as it was found here.
 #[derive(Debug)]
@@ -40,6 +44,8 @@ struct Wanted {
     command: Vec<String>,
     env: BTreeMap<String, String>,
     bypass: bool,
+    /// The project's own file says how it is started.
+    from_project: bool,
 }
 
 /// The known agents whose program is on PATH.
@@ -77,7 +83,8 @@ pub(super) fn look(at: &Place) -> Vec<Look> {
 
 fn wanted(at: &Place) -> Vec<Wanted> {
     let layers = at.layers(&Flags::default()).ok();
-    let settings = layers.and_then(|layers| crate::config::resolve(&layers).ok());
+    let settings = layers.as_ref().and_then(|layers| crate::config::resolve(layers).ok());
+    let from_project = |name: &str| layers.as_ref().is_some_and(|layers| project::starts(layers, name));
     let configured: Vec<AgentSettings> = settings.map(|settings| settings.agents).unwrap_or_default();
     let known = KNOWN_AGENTS.iter().filter(|known| configured.iter().all(|a| a.spec.name != known.name));
     let known = known.map(|known| Wanted {
@@ -87,9 +94,11 @@ fn wanted(at: &Place) -> Vec<Wanted> {
         command: known.command.iter().map(|c| (*c).to_owned()).collect(),
         env: BTreeMap::new(),
         bypass: false,
+        from_project: false,
     });
     let known: Vec<Wanted> = known.collect();
     let configured = configured.into_iter().map(|agent| Wanted {
+        from_project: from_project(&agent.spec.name),
         name: agent.spec.name,
         configured: true,
         kind: agent.kind,
@@ -100,18 +109,26 @@ fn wanted(at: &Place) -> Vec<Wanted> {
     configured.chain(known).collect()
 }
 
+// A program in the work tree is the repository's, whatever names it.
+fn lies_in(program: &Path, workdir: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    program.starts_with(workdir) || real(program).starts_with(real(workdir))
+}
+
 impl Wanted {
     fn look(self, workdir: &Path) -> Look {
         let facts = known::facts(&self.name, self.kind);
         let path = find_program(self.command.first().map_or("", String::as_str), workdir);
+        let theirs = self.from_project || path.as_ref().is_ok_and(|path| lies_in(path, workdir));
         let version = match (&path, known::version_command(self.kind, &self.command)) {
             (Err(_), _) => Err("not installed".to_owned()),
+            _ if theirs => Err("not asked: the project says how it is started".to_owned()),
             (_, None) => Err("not asked: segue does not know this program".to_owned()),
-            (Ok(_), Some(command)) => version::ask(&command, &self.env, workdir)
+            (Ok(_), Some(command)) => version::ask(&command, &self.env, Path::new(NOWHERE))
                 .and_then(|text| version::find(&text).ok_or_else(|| "it did not say".to_owned())),
         };
         let tested = version.as_ref().is_ok_and(|v| facts.tested.contains(&v.as_str()));
-        let lacks = if path.is_ok() && !tested { self.lacks(&facts, workdir) } else { Vec::new() };
+        let lacks = if version.is_ok() && !tested { self.lacks(&facts) } else { Vec::new() };
         let mut notes = facts.notes.to_vec();
         let root = self.kind == AgentKind::Claude && rustix::process::geteuid().is_root();
         let sandboxed = self.env.contains_key("IS_SANDBOX") || std::env::var_os("IS_SANDBOX").is_some();
@@ -124,12 +141,12 @@ impl Wanted {
         Look { name, configured, path, version, lacks, refuses, command, facts, notes }
     }
 
-    fn lacks(&self, facts: &Facts, workdir: &Path) -> Vec<&'static str> {
+    fn lacks(&self, facts: &Facts) -> Vec<&'static str> {
         let Some((args, words)) = facts.needs else { return Vec::new() };
         let command: Vec<String> =
             self.command.iter().cloned().chain(args.iter().map(|a| (*a).to_owned())).collect();
         // Without an answer nothing is known to be lacking.
-        version::ask(&command, &self.env, workdir)
+        version::ask(&command, &self.env, Path::new(NOWHERE))
             .map_or_else(|_| Vec::new(), |help| known::lacking(words, &help))
     }
 }

@@ -7,13 +7,14 @@ fn look_at(kind: AgentKind, script: Option<&str>, bypass: bool) -> Look {
     let command = match script {
         Some(script) => {
             std::fs::write(dir.path().join("agent"), script).unwrap();
-            vec!["sh".to_owned(), "./agent".to_owned()]
+            vec!["sh".to_owned(), dir.path().join("agent").display().to_string()]
         }
         None => vec!["./no-agent".to_owned()],
     };
     let env = BTreeMap::from([("GREETING".to_owned(), "2.1.325".to_owned())]);
     let look =
-        Wanted { name: "mine".to_owned(), configured: true, kind, command, env, bypass }.look(dir.path());
+        Wanted { name: "mine".to_owned(), configured: true, kind, command, env, bypass, from_project: false }
+            .look(dir.path());
     assert!(!dir.path().join("ran").exists());
     look
 }

@@ -5,7 +5,7 @@ use segue_machine::LastWords;
 use super::args::Loop;
 use super::failure::Failure;
 use super::open::{self, Place};
-use super::{plan, run};
+use super::{plan, run, trust};
 use crate::driver::Look;
 
 /// Runs the loop to its end and returns the exit code.
@@ -24,10 +24,11 @@ pub(super) fn looping(at: &Place, args: &Loop) -> Result<u8, Failure> {
     let mut settings = at.settings(&flags)?;
     settings.limits.gate_rounds = args.max_iterations;
     let task = run::task(&args.prompt, &at.dir)?;
+    trust::require(at, &flags, None)?;
     let repo = open::repo(&at.dir, &settings)?;
     let look = if at.json { Look::Json } else { Look::Human };
     let last_words = LastWords { report: false, word: Some(word.to_owned()) };
-    let order = run::Order { run: run::new_id(), last_words };
+    let order = run::Order { run: run::new_id(), last_words, users: None };
     let (run, code) = run::start_as(at, &settings, task, None, repo, look, order)?;
     plan::write_results(at, &args.results, &run)?;
     Ok(code)

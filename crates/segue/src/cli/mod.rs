@@ -28,12 +28,13 @@ mod resume;
 mod run;
 mod scripted;
 mod show;
+mod snapshot;
 mod status;
 mod stop;
+mod trust;
 mod version;
 mod way_back;
 mod what_if;
-mod work;
 
 use std::process::ExitCode;
 
@@ -91,13 +92,14 @@ fn dispatch(args: Args) -> Result<u8, Failure> {
         Command::Path { run, trees } => path::path(&at, run.as_deref(), trees),
         Command::Stop { run, now } => stop::stop(&at, run.as_deref(), now),
         Command::Checkpoint { verb } => checkpoint::checkpoint(&at, &verb),
-        Command::Work { verb } => work::work(&at, &verb),
+        Command::Snapshot { verb } => snapshot::snapshot(&at, &verb),
         Command::Replay { run, policy, context_threshold } => match policy {
             Some(policy) => what_if::what_if(&at, run.as_deref(), &policy, context_threshold),
             None => replay::replay(&at, run.as_deref()),
         },
         Command::Agents { windows } => agents::agents(&at, windows),
         Command::Budget { run, prices } => budget::budget(&at, run.as_deref(), prices),
+        Command::Trust(trust) => trust::trust(&at, &trust),
         Command::Doctor => doctor::doctor(&at),
         Command::Config { what } => config::config(&at, &what),
         Command::Demo(demo) => demo::demo(&at, &demo),

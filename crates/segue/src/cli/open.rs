@@ -177,6 +177,7 @@ pub(super) fn workplace(
         redactor,
         found: Found::default(),
         private,
+        env: settings.env.clone(),
     })
 }
 
@@ -271,7 +272,9 @@ pub(super) fn find_program(program: &str, workdir: &Path) -> Result<PathBuf, Str
         };
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).map(|dir| dir.join(program)).find(|path| runs(path));
+    // A relative folder on PATH would be one of the repository.
+    let dirs = std::env::split_paths(&path).filter(|dir| dir.is_absolute());
+    let found = dirs.map(|dir| dir.join(program)).find(|path| runs(path));
     found.ok_or_else(|| format!("{program} is not on PATH"))
 }
 

@@ -8,7 +8,7 @@ use segue_machine::{CommitMode, GateResult, GateSpec, GateWhen, LastWords, Task}
 use super::args;
 use super::failure::Failure;
 use super::open::{self, Place};
-use super::{out, resume, run};
+use super::{out, resume, run, trust};
 use crate::config::Flags;
 use crate::driver::Look;
 use crate::gates::{self, GateRoom};
@@ -29,6 +29,7 @@ pub(super) fn phase(at: &Place, args: &args::Phase) -> Result<u8, Failure> {
     std::io::stdin().lock().read_to_end(&mut bytes)?;
     let job: Job = serde_json::from_slice(&bytes)
         .map_err(|error| Failure::usage(format!("the job cannot be read: {error}")))?;
+    trust::require(at, &args.settings.flags(), None)?;
     if args.check {
         return check(at, &args.settings.flags(), job);
     }
@@ -39,7 +40,9 @@ pub(super) fn phase(at: &Place, args: &args::Phase) -> Result<u8, Failure> {
     // Whether the work tree was clean was asked before the first phase; what is there since is the plan's own.
     flags.allow_dirty = true;
     let mut settings = at.settings(&flags)?;
-    settings.gates = all_gates(job.gates, std::mem::take(&mut settings.gates));
+    let mut gates = job.gates;
+    gates.iter_mut().for_each(|gate| gate.after_only = !settings.plan_gates_first);
+    settings.gates = all_gates(gates, std::mem::take(&mut settings.gates));
     if job.beside {
         // What is not committed cannot be merged.
         settings.git.commit = CommitMode::Branch;
@@ -48,7 +51,10 @@ pub(super) fn phase(at: &Place, args: &args::Phase) -> Result<u8, Failure> {
     // The plan's file is not the task: that the plan is read again before each phase is the plan's own affair.
     let task = Task { text: job.text, open_items: job.open_items, ..Task::default() };
     let look = if at.json { Look::Json } else { Look::Human };
-    let order = run::Order { run: job.run, last_words: LastWords { report: !job.mend, word: None } };
+    let last_words = LastWords { report: !job.mend, word: None };
+    // In a work tree of its own there is nothing of the user's.
+    let users = job.users.filter(|_| !job.beside);
+    let order = run::Order { run: job.run, last_words, users };
     Ok(run::start_as(at, &settings, task, None, repo, look, order)?.1)
 }
 
@@ -76,6 +82,7 @@ fn check(at: &Place, flags: &Flags, job: Job) -> Result<u8, Failure> {
         run: format!("merge-{}", std::process::id()),
         redactor: open::redactor(&settings)?,
         found: Found::default(),
+        without: settings.env.kept_from_gates(),
     };
     tree::adopt()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

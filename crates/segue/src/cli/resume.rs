@@ -12,7 +12,7 @@ use super::crashed;
 use super::failure::Failure;
 use super::open::{self, Place};
 use super::run::{drive, known_circuits, refuse_unkept, warn};
-use super::{plan, way_back};
+use super::{plan, trust, way_back};
 use crate::anchor::{Anchors, Trust};
 use crate::budget::{self, DayBook};
 use crate::checkpoint::is_done;
@@ -38,14 +38,14 @@ pub(super) fn resume(at: &Place, args: &Resume) -> Result<u8, Failure> {
 
 /// The same, and never a plan.
 pub(super) fn resume_run(at: &Place, args: &Resume) -> Result<u8, Failure> {
-    resume_with(at, args, |spec| settings(at, args, spec))
+    resume_with(at, args, |spec, run| settings(at, args, spec, run))
 }
 
 /// The same with settings from elsewhere.
 pub(super) fn resume_with(
     at: &Place,
     args: &Resume,
-    settings: impl FnOnce(&RunSpec) -> Result<Settings, Failure>,
+    settings: impl FnOnce(&RunSpec, &str) -> Result<Settings, Failure>,
 ) -> Result<u8, Failure> {
     let store = at.store();
     let back =
@@ -64,7 +64,7 @@ pub(super) fn resume_with(
         return Err(Failure::usage(format!("run {} never began; start it again with `segue run`", row.id)));
     };
     refuse_finished(&row.id, view, args.at.as_deref())?;
-    let settings = settings(spec)?;
+    let settings = settings(spec, &row.id)?;
     open::check_agents(&settings.everyone(), store.workdir())?;
     let changed = changed_spec(args, spec, &settings);
     let repo = if spec.git.enabled {
@@ -183,7 +183,7 @@ fn refuse_finished(id: &str, view: &View, at: Option<&str>) -> Result<(), Failur
     }
 }
 
-fn settings(at: &Place, args: &Resume, spec: &RunSpec) -> Result<Settings, Failure> {
+fn settings(at: &Place, args: &Resume, spec: &RunSpec, run: &str) -> Result<Settings, Failure> {
     let before: Vec<&str> = spec.agents.iter().map(|a| a.name.as_str()).collect();
     let flags = Flags {
         agent: Some(args.agent.clone().unwrap_or_else(|| before.join(","))),
@@ -197,8 +197,10 @@ fn settings(at: &Place, args: &Resume, spec: &RunSpec) -> Result<Settings, Failu
         no_git: !spec.git.enabled,
         no_wait: args.no_wait,
         policy: open::preset_of(spec),
+        trust: args.trust,
         ..Flags::default()
     };
+    trust::require_again(at, &at.layers(&flags)?, spec, run, args.trust)?;
     at.settings(&flags)
 }
 

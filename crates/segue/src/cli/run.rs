@@ -16,7 +16,7 @@ use super::failure::Failure;
 use super::open::{self, Place};
 use super::resume::{end_orphans, undo_swap};
 use super::way_back;
-use super::{out, plan};
+use super::{out, plan, trust};
 use crate::budget::{self, DayBook};
 use crate::checkpoint::{Document, prune_quietly};
 use crate::config::Settings;
@@ -48,6 +48,7 @@ pub(super) fn run(at: &Place, args: &Run) -> Result<u8, Failure> {
     if args.dry_run {
         return dry_run(at, &settings, &task);
     }
+    trust::require(at, &args.settings.flags(), None)?;
     let repo = open::repo(&at.dir, &settings)?;
     let (run, code) = start(at, &settings, task, from, repo, look)?;
     plan::write_results(at, &args.results, &run)?;
@@ -63,7 +64,7 @@ pub(super) fn start(
     repo: Option<Repo>,
     look: Look,
 ) -> Result<(String, u8), Failure> {
-    let order = Order { run: new_id(), last_words: LastWords::default() };
+    let order = Order { run: new_id(), last_words: LastWords::default(), users: None };
     start_as(at, settings, task, from, repo, look, order)
 }
 
@@ -74,6 +75,8 @@ pub(super) struct Order {
     pub(super) run: String,
     /// What the agent's last words must hold.
     pub(super) last_words: LastWords,
+    /// What the user had changed before, if not what is there now.
+    pub(super) users: Option<(String, String)>,
 }
 
 /// The same for a run that is known to somebody already.
@@ -103,11 +106,15 @@ pub(super) fn start_as(
         place.repo.as_ref(),
         clock::now(),
     );
-    let mut spec = spec(settings, task, place.repo.as_ref(), place.store.workdir());
+    let mut spec = spec(settings, task, place.repo.as_ref(), place.store.workdir(), order.users);
     let day = DayBook::open(&run, &spec.workdir, settings, &[], clock::now());
     spec.budget = BudgetSpec { today: day.as_ref().map(DayBook::look), ..budget::spec(settings) };
     refuse_unkept(settings, day.as_ref())?;
+    if let Some(repo) = place.repo.as_ref().filter(|_| settings.git.commit != CommitMode::Never) {
+        repo.keep_branches(&run)?;
+    }
     spec.last_words = order.last_words;
+    trust::remember(at, &spec, &run);
     spec.from = from.map(|document| way_back::adopt(document, &place)).transpose()?;
     let clean = clean::spec(&place.redactor, &spec);
     place.private = Private::between(&spec, &clean);
@@ -236,9 +243,17 @@ pub(super) fn known_circuits(settings: &Settings) -> Vec<Circuit> {
     if settings.wait.shared { driver::known_circuits(&agents, clock::now()) } else { Vec::new() }
 }
 
-fn spec(settings: &Settings, task: Task, repo: Option<&Repo>, workdir: &Path) -> RunSpec {
+fn spec(
+    settings: &Settings,
+    task: Task,
+    repo: Option<&Repo>,
+    workdir: &Path,
+    users: Option<(String, String)>,
+) -> RunSpec {
     let git = &settings.git;
     let keeps = git.commit != CommitMode::Never;
+    let start = repo.filter(|_| keeps).and_then(|repo| repo.tree_and_secrets().ok());
+    let (base_tree, base_secrets) = start.map_or((None, None), |(tree, secrets)| (Some(tree), secrets));
     RunSpec {
         task,
         agents: settings.agents.iter().map(|a| a.spec.clone()).collect(),
@@ -251,7 +266,9 @@ fn spec(settings: &Settings, task: Task, repo: Option<&Repo>, workdir: &Path) ->
             commit_on_failure: git.commit_on_failure,
             message: git.message.clone(),
             base: repo.and_then(Repo::head),
-            base_tree: repo.filter(|_| keeps).and_then(|r| r.tree().ok()),
+            users: users.or_else(|| repo.and_then(Repo::head).zip(base_tree.clone())),
+            base_tree,
+            base_secrets,
         },
         workdir: workdir.display().to_string(),
         require_verified: settings.require_verified,

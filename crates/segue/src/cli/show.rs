@@ -101,7 +101,7 @@ fn overview(at: &Place, run: &str, past: &[Past], decisions: &[Notice], view: &V
         out::line(&format!("  session {n}  {}", store.shown(&store.output(run, n))));
     }
     out::line("snapshots");
-    out::line(&format!("  segue work list {run}"));
+    out::line(&format!("  segue snapshot list {run}"));
     Ok(0)
 }
 

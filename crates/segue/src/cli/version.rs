@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
+use crate::child_env;
 use crate::process::{self, own};
 
 /// How long a program may take to answer.
@@ -47,7 +48,10 @@ pub(super) fn ask_within(
     let words = command.join(" ");
     let (program, args) = command.split_first().ok_or("it has no command")?;
     let mut program = Command::new(program);
-    program.args(args).envs(env).current_dir(dir).process_group(0);
+    for name in child_env::kept_from_looking() {
+        program.env_remove(name);
+    }
+    program.args(args).env("PATH", child_env::search_path()).envs(env).current_dir(dir).process_group(0);
     program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let (mut child, _own) = own::spawn(&mut program).map_err(|error| format!("`{words}`: {error}"))?;
     let text = listen(&mut child);

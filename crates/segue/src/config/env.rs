@@ -13,8 +13,15 @@ use crate::config::problem::{Problem, Trouble};
 use crate::config::read::{Written, read};
 
 /// Set by segue for its workers, its tests and its demonstration.
-const NOT_SETTINGS: [&str; 5] =
-    ["SEGUE_RUN", "SEGUE_TOKEN", "SEGUE_SOCKET", "SEGUE_SESSION", "SEGUE_STEP_LOG"];
+const NOT_SETTINGS: [&str; 7] = [
+    "SEGUE_RUN",
+    "SEGUE_TOKEN",
+    "SEGUE_SOCKET",
+    "SEGUE_SESSION",
+    "SEGUE_GATE",
+    "SEGUE_STEP_LOG",
+    "SEGUE_TRUST",
+];
 const NOT_SETTINGS_BEGIN: [&str; 3] = ["SEGUE_CRASH", "SEGUE_DEMO", "SEGUE_PLAN"];
 
 /// What the environment says.

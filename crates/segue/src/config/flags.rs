@@ -59,6 +59,8 @@ pub(crate) struct Flags {
     pub(crate) allow_unknown_cost: bool,
     /// `--no-tell`
     pub(crate) no_tell: bool,
+    /// `--trust`: no value of the configuration, but how its questions are answered
+    pub(crate) trust: bool,
 }
 
 impl Flags {

@@ -150,6 +150,11 @@ pub(crate) const KEYS: &[Key] = &[
     key("gates.*.manual", Kind::Bool, "a person decides; never run"),
     key("gates.*.protect", Kind::Words, "globs of files that it runs, beside those that its command tells"),
     key("gates.*.may_change", Kind::Bool, "the agent may change what it runs"),
+    key(
+        "plan_gates_first",
+        Kind::Bool,
+        "run a plan's own gates before its first session as well, on work that is not saved yet",
+    ),
     key("git.enabled", Kind::Bool, "whether git is used at all"),
     env(
         key(
@@ -241,6 +246,12 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key("agent.*.account", Kind::Text, "the account to use, where the agent has several"),
     key("agent.*.env.*", Kind::Secret, "environment variables for the agent"),
+    key(
+        "env.pass",
+        Kind::Words,
+        "names of environment variables that agents and gates get although they are a provider's keys; * stands for any letters",
+    ),
+    key("env.drop", Kind::Words, "names of environment variables that neither agents nor gates get"),
     key("role", Kind::Text, "who the run works as: its agents, checkpoint sections and files"),
     key("roles.*.agents", Kind::List, "agents of this role in order of preference"),
     key("roles.*.sections", Kind::List, "checkpoint sections that belong to this role"),

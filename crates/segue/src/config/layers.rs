@@ -43,6 +43,8 @@ pub(crate) type Opened = Result<Option<Source>, Problem>;
 #[derive(Debug, Clone)]
 pub(crate) struct Layers {
     values: Values,
+    /// Values of the project's file in place of one of the user's.
+    overruled: Values,
     warnings: Vec<Problem>,
 }
 
@@ -72,11 +74,17 @@ impl Layers {
         flags: &Flags,
     ) -> Result<Self, ConfigErrors> {
         let mut problems = Vec::new();
-        let mut set = Values::new();
+        let (mut set, mut overruled) = (Values::new(), Values::new());
         let files = [(user, Origin::User as Layer), (project, Origin::Project as Layer)];
         for (source, layer) in files {
             match source.map(|source| source.map(|source| file::parse(&source, layer))) {
-                Ok(Some(Ok(values))) => set.extend(values),
+                Ok(Some(Ok(values))) => {
+                    let both = values
+                        .iter()
+                        .filter(|(path, entry)| set.get(path).is_some_and(|own| own.value != entry.value));
+                    overruled.extend(both.cloned());
+                    set.extend(values);
+                }
                 Ok(Some(Err(found))) => problems.extend(found),
                 Ok(None) => {}
                 Err(problem) => problems.push(problem),
@@ -97,7 +105,7 @@ impl Layers {
         let mut values = preset::find(&name).map(|preset| defaults::values(&preset)).unwrap_or_default();
         values.extend(set);
         agents::choose(&mut values);
-        let mut layers = Self { values, warnings: env.warnings };
+        let mut layers = Self { values, overruled, warnings: env.warnings };
         layers.settle_commit(flags.no_auto_commit);
         Ok(layers)
     }
@@ -110,6 +118,11 @@ impl Layers {
     /// Everything that is set, in the order of the paths.
     pub(crate) fn values(&self) -> &Values {
         &self.values
+    }
+
+    /// What the project's file says in place of the user's.
+    pub(crate) fn overruled(&self) -> &Values {
+        &self.overruled
     }
 
     /// What is worth saying although it stops nothing.

@@ -158,7 +158,7 @@ fn gate(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, table: &DeTable<'_
         }
         (Some(name), run) => {
             let run = run.unwrap_or_default();
-            Some(GateSpec { name, run, timeout_ms, manual, protect, may_change })
+            Some(GateSpec { manual, protect, may_change, ..GateSpec::new(name, run, timeout_ms) })
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use segue_machine::ledger::Memory;
 use segue_machine::{CommitMode, GateSpec, Limits, OnRateLimit, RoleSpec, WaitRules};
 
+use crate::child_env::EnvRules;
 use crate::config::key::{KeyPath, nearest};
 use crate::config::layers::{Entry, Layers, Values};
 use crate::config::lists::{GATE_TIMEOUT_MS, gate_fault};
@@ -34,6 +35,7 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Settings, ConfigErrors> {
     let verifiers = verifiers(layers, &roles, &agents);
     check_paths(layers, &mut problems);
     let budget = budget::resolve(layers, &mut problems);
+    let env = env_rules(layers, &mut problems);
     ConfigErrors::check(problems)?;
     let max_chars = policy.max_chars;
     Ok(Settings {
@@ -47,6 +49,8 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Settings, ConfigErrors> {
             _ => Vec::new(),
         },
         named_gates,
+        env,
+        plan_gates_first: yes(layers.get("plan_gates_first")),
         git: git(layers),
         require_verified: yes(layers.get("require_verified")),
         strict_claims: name_of(layers.get("claims")) == "strict",
@@ -188,6 +192,17 @@ pub(crate) fn redaction(layers: &Layers) -> RedactSettings {
         payment: yes(layers.get("redact.payment")),
         emails: yes(layers.get("redact.emails")),
     }
+}
+
+// Whatever is broken keeps nothing back, so it is an error and not a warning.
+fn env_rules(layers: &Layers, problems: &mut Vec<Problem>) -> EnvRules {
+    let names = |key: &str| list(layers.get(key)).unwrap_or_default();
+    EnvRules::new(&names("env.pass"), &names("env.drop")).unwrap_or_else(|(key, why)| {
+        if let Some(entry) = layers.get(key) {
+            problems.push(Problem::at(&entry.from, Trouble::BadValue { key: key.to_owned(), why }));
+        }
+        EnvRules::default()
+    })
 }
 
 fn check_paths(layers: &Layers, problems: &mut Vec<Problem>) {

@@ -6,6 +6,7 @@ use segue_machine::ledger::Memory;
 use segue_machine::policy::Policy;
 use segue_machine::{AgentSpec, CommitMode, DayLimits, GateSpec, Limits, Price, RoleSpec, WaitRules};
 
+use crate::child_env::EnvRules;
 use crate::config::problem::Problem;
 use crate::config::value::Permissions;
 
@@ -27,6 +28,8 @@ pub(crate) struct Settings {
     /// Gates that run only where a plan names them.
     #[cfg_attr(not(test), expect(dead_code, reason = "checked for every run, used by plans"))]
     pub(crate) named_gates: BTreeMap<String, GateSpec>,
+    /// A plan's own gates also run before the first session.
+    pub(crate) plan_gates_first: bool,
     /// How git is used.
     pub(crate) git: GitSettings,
     /// A claim without a gate is not enough.
@@ -37,6 +40,8 @@ pub(crate) struct Settings {
     pub(crate) checkpoint: CheckpointSettings,
     /// What is taken out of everything that is kept.
     pub(crate) redact: RedactSettings,
+    /// What agents and gates get of the environment.
+    pub(crate) env: EnvRules,
     /// Who the run works as.
     pub(crate) role: Option<RoleSpec>,
     /// Agents for a second opinion before a run is called done; none: nobody is asked.

@@ -1,5 +1,6 @@
 //! One agent process: its streams, and its end, which is also the end of everything it started.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -14,6 +15,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::mpsc;
 
 use super::Input;
+use crate::child_env;
 use crate::keep::{self, Found, Keeping, Kept};
 use crate::process::{self, own, tree};
 use crate::store::own_file;
@@ -30,6 +32,8 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 pub(super) struct Launch {
     pub(super) command: Vec<String>,
     pub(super) env: Vec<(String, String)>,
+    /// What it does not get of this process's environment.
+    pub(super) without: Vec<OsString>,
     pub(super) workdir: PathBuf,
     pub(super) output: PathBuf,
     pub(super) errors: PathBuf,
@@ -101,9 +105,13 @@ pub(super) fn spawn(launch: Launch, session: u32, to: mpsc::Sender<Input>) -> io
     let open = |path| own_file().create(true).read(true).append(true).open(path);
     let (output, errors) = (open(&launch.output)?, open(&launch.errors)?);
     let mut command = Command::new(program);
+    for name in &launch.without {
+        command.env_remove(name);
+    }
     command
         .args(args)
         .current_dir(&launch.workdir)
+        .env("PATH", child_env::search_path())
         .envs(launch.env.iter().map(|(k, v)| (k, v)))
         .env(process::SESSION_MARK, &launch.mark)
         .stdin(Stdio::piped())

@@ -1,7 +1,9 @@
 //! Carries effects out, one arm each. What takes time is done elsewhere and comes back as an event.
 
 use segue_agents::Act;
-use segue_machine::{Asked, Depth, Effect, Event, GateWhen, NextStep, Notice, Prompt, WordsSource};
+use segue_machine::{
+    Asked, CommitMode, Depth, Effect, Event, GateWhen, NextStep, Notice, Prompt, WordsSource,
+};
 
 use super::socket::Verdict;
 use super::{Driver, Input};
@@ -12,6 +14,9 @@ use crate::learned;
 use crate::private::Private;
 use crate::state::State;
 use crate::store::own_file;
+
+/// The name of the snapshot that is taken before a plan's commands run.
+const BEFORE_GATES: &str = "before-gates";
 
 /// How many running tools a side question names.
 const RUNNING_NAMED: usize = 10;
@@ -87,13 +92,16 @@ impl Driver {
 
     fn run_gates(&mut self, when: GateWhen, round: u32) {
         let Some(spec) = &self.machine.view().spec else { return };
-        let gates = spec.gates.iter().filter(|g| !g.manual);
+        let gates = spec.gates.iter().filter(|g| !g.manual && !(g.after_only && when == GateWhen::Before));
+        // What a plan's own commands do to the work cannot be known: it is saved before them.
+        let saves = spec.gates.iter().any(|g| g.after_only) && spec.git.commit != CommitMode::Never;
         let gates: Vec<_> = gates.map(|gate| self.place.private.gate(gate)).collect();
         let room = GateRoom::of(&self.place);
         let start = guard::Start { repo: self.place.repo.clone(), tree: spec.git.base_tree.clone() };
         let (place, sender) = (self.place.clone(), self.sender.clone());
         self.gates = Some(tokio::spawn(async move {
-            let tree = tokio::task::spawn_blocking(move || place.tree()).await.ok().flatten();
+            let look = move || if saves { place.saved_tree(BEFORE_GATES) } else { place.tree() };
+            let tree = tokio::task::spawn_blocking(look).await.ok().flatten();
             if sender.send(Input::Event(Event::GatesBegan { when, tree })).await.is_err() {
                 return;
             }

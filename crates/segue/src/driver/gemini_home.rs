@@ -62,15 +62,19 @@ fn link(theirs: &Path, home: &Path) -> io::Result<GeminiHome> {
     Ok(GeminiHome { path: home.to_owned(), settings })
 }
 
+/// Whether hooks are switched off, by the user or for this work tree. Then they stay off: switched on for segue's own, those
+/// of the user, of extensions and of the project would run as well.
+pub(super) fn hooks_are_off(settings: &Value, workdir: &Path) -> bool {
+    let theirs = std::fs::read_to_string(workdir.join(FOLDER).join(SETTINGS)).unwrap_or_default();
+    let theirs: Value = serde_json::from_str(&without_comments(&theirs)).unwrap_or_default();
+    [settings, &theirs].iter().any(|settings| settings["hooksConfig"]["enabled"] == json!(false))
+}
+
 /// The user's settings with the hook of segue's and without compression.
 pub(super) fn with_hook(mut settings: Value, command: &str) -> Value {
     let hook = json!({ "type": "command", "name": "segue", "command": command, "timeout": 10_000 });
     let entry = json!({ "matcher": "*", "hooks": [hook] });
-    for (table, key, value) in
-        [("model", "compressionThreshold", json!(1)), ("hooksConfig", "enabled", json!(true))]
-    {
-        object(&mut settings, table)[key] = value;
-    }
+    object(&mut settings, "model")["compressionThreshold"] = json!(1);
     let before = &mut object(&mut settings, "hooks")["BeforeModel"];
     match before.as_array_mut() {
         Some(theirs) => theirs.push(entry),
@@ -158,10 +162,22 @@ mod tests {
     }
 
     #[test]
+    fn e6_hooks_that_the_user_or_the_project_switched_off_stay_off() {
+        let dir = tempfile::tempdir().unwrap();
+        let off = json!({ "hooksConfig": { "enabled": false } });
+        assert!(hooks_are_off(&off, dir.path()));
+        assert!(!hooks_are_off(&json!({ "hooksConfig": { "disabled": ["x"] } }), dir.path()));
+        std::fs::create_dir(dir.path().join(FOLDER)).unwrap();
+        std::fs::write(dir.path().join(FOLDER).join(SETTINGS), off.to_string()).unwrap();
+        assert!(hooks_are_off(&json!({}), dir.path()));
+    }
+
+    #[test]
     fn e6_hooks_of_the_users_stay_in_force_beside_segues() {
         let theirs = json!({ "model": { "name": "m" }, "hooks": { "BeforeModel": [1], "AfterTool": [2] } });
         let settings = with_hook(theirs, "segue hook before-model");
         assert_eq!(settings["model"], json!({ "name": "m", "compressionThreshold": 1 }));
+        assert_eq!(settings["hooksConfig"], json!(null), "hooks are on by default; nothing is switched");
         assert_eq!(settings["hooks"]["AfterTool"], json!([2]));
         assert_eq!(settings["hooks"]["BeforeModel"][0], 1);
         assert_eq!(settings["hooks"]["BeforeModel"][1]["hooks"][0]["command"], "segue hook before-model");

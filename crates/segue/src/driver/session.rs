@@ -145,6 +145,14 @@ impl Driver {
     fn gemini_brake(&mut self, settings: &AgentSettings, hook: &str) -> Option<gemini::Braked> {
         let env: Vec<(String, String)> = settings.env.clone().into_iter().collect();
         match gemini_home::make(&self.place.store.run_dir(&self.place.run), &env) {
+            Ok(GeminiHome { settings, .. })
+                if gemini_home::hooks_are_off(&settings, self.place.store.workdir()) =>
+            {
+                self.face.note(
+                    "Gemini CLI is run without the brake: its hooks are switched off, and segue leaves them so",
+                );
+                None
+            }
             Ok(GeminiHome { path, settings }) => Some(gemini::Braked {
                 home: path.display().to_string(),
                 settings: gemini_home::with_hook(settings, hook).to_string(),
@@ -201,6 +209,7 @@ impl Driver {
         Launch {
             command,
             env,
+            without: self.place.env.kept_from(agent),
             workdir: self.place.store.workdir().to_owned(),
             output: self.place.store.output(run, n),
             errors: self.place.store.errors(run, n),

@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::GitError;
+use crate::child_env;
 use crate::process::own;
 
 /// What the caller's environment may hold that would lead git to another repository or another reading of paths.
@@ -64,6 +65,7 @@ impl Call {
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("LC_ALL", "C")
+            .env("PATH", child_env::search_path())
             .args(["-c", "core.fsmonitor=false", "-c", "core.safecrlf=false", "-c", "core.quotePath=false"])
             .args(args)
             .stdin(Stdio::null());

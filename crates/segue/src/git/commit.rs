@@ -4,14 +4,18 @@
 
 use super::call;
 use super::snapshot::IDENTITY;
-use super::{GitError, Repo};
+use super::stage::leave_out;
+use super::{GitError, Repo, secret_files};
 
 impl Repo {
-    /// Commits every change but segue's own files; `None` when there is nothing to commit.
+    /// Commits every change but segue's own and secret files; `None` when there is nothing to commit.
     pub(crate) fn commit_all(&self, message: &str, allow_empty: bool) -> Result<Option<String>, GitError> {
         self.refuse_conflicts()?;
-        let args: Vec<&str> = ["add", "--all", "--"].into_iter().chain(self.everything()).collect();
-        self.long_call(&args).run()?;
+        let args = ["add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"];
+        let mut paths: Vec<u8> =
+            self.everything().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
+        self.new_secrets()?.iter().for_each(|path| paths.extend(leave_out(path)));
+        self.long_call(&args).input(paths).run()?;
         if !allow_empty && !self.is_anything_staged()? {
             return Ok(None);
         }
@@ -25,6 +29,57 @@ impl Repo {
         }
         call.run()?;
         Ok(self.head())
+    }
+
+    /// Commits what changed since the user left these files on this commit. What the user had changed stays as it is,
+    /// staged or not; files that were changed since as well are named.
+    pub(crate) fn commit_since(
+        &self,
+        before: Option<&(String, String)>,
+        message: &str,
+    ) -> Result<(Option<String>, Vec<String>), GitError> {
+        let Some((base, tree)) = before else {
+            return self.commit_all(message, false).map(|commit| (commit, Vec::new()));
+        };
+        let users = self.differing(&[base, tree])?;
+        if users.is_empty() {
+            return self.commit_all(message, false).map(|commit| (commit, Vec::new()));
+        }
+        self.refuse_conflicts()?;
+        let staged = self.stage()?;
+        let now = self.differing(&[tree, &staged.tree])?;
+        let both = now.iter().filter(|path| users.contains(path)).map(|path| call::text(path)).collect();
+        let head = self.head().unwrap_or_default();
+        let changed = self.differing(&[&head, &staged.tree])?;
+        let own: Vec<Vec<u8>> = changed.into_iter().filter(|path| !users.contains(path)).collect();
+        if own.is_empty() {
+            return Ok((None, both));
+        }
+        let list: Vec<u8> =
+            own.iter().flat_map(|path| [b":(top,literal)", &path[..], b"\0"].concat()).collect();
+        let from_list = ["--pathspec-from-file=-", "--pathspec-file-nul"];
+        let args = [&["add", "--all"][..], &from_list].concat();
+        self.long_call(&args).input(list.clone()).run()?;
+        let args = [&["commit", "--quiet", "--only", "-m", message][..], &from_list].concat();
+        let mut call = self.hooked_call(&args).input(list);
+        if !self.has_identity()? {
+            call = IDENTITY.iter().fold(call, |call, (key, value)| call.env(key, value));
+        }
+        call.run()?;
+        Ok((self.head(), both))
+    }
+
+    // The paths in which two trees differ.
+    fn differing(&self, trees: &[&str; 2]) -> Result<Vec<Vec<u8>>, GitError> {
+        let args = [&["diff-tree", "-r", "-z", "--name-only", "--no-renames"][..], trees].concat();
+        Ok(call::parts(&self.long_call(&args).run()?).map(<[u8]>::to_vec).collect())
+    }
+
+    // New files that are secrets.
+    pub(super) fn new_secrets(&self) -> Result<Vec<Vec<u8>>, GitError> {
+        let out = self.long_call(&["ls-files", "--others", "--exclude-standard", "-z"]).run()?;
+        let secret = |path: &&[u8]| secret_files::is_secret(&self.root, &call::path(path));
+        Ok(call::parts(&out).filter(secret).map(<[u8]>::to_vec).collect())
     }
 
     /// Whether git knows a file.

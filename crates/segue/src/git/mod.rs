@@ -3,6 +3,7 @@
 //! Nothing here changes the user's index, branch or files, except [`Repo::commit_all`], which is asked for by name. Every
 //! call blocks, and none blocks for longer than its time-out.
 
+mod branches;
 mod call;
 mod commit;
 mod facts;
@@ -10,6 +11,7 @@ mod lists;
 mod merge;
 mod restore;
 mod saved;
+mod secret_files;
 mod snapshot;
 mod stage;
 mod touched;
@@ -168,7 +170,14 @@ impl Repo {
     pub(crate) fn is_dirty(&self) -> Result<bool, GitError> {
         let args = ["status", "--porcelain", "-z", "--untracked-files=normal", "--"];
         let args: Vec<&str> = args.into_iter().chain(self.everything()).collect();
-        Ok(!self.call(&args).run()?.is_empty())
+        let out = self.call(&args).run()?;
+        // A secret file that git does not know would not be in the commit.
+        let secret = |entry: &[u8]| {
+            entry
+                .strip_prefix(b"?? ")
+                .is_some_and(|path| secret_files::is_secret(&self.root, &call::path(path)))
+        };
+        Ok(call::parts(&out).any(|entry| !secret(entry)))
     }
 
     /// The full hash behind a name, or `None` when there is no such thing.

@@ -3,6 +3,7 @@
 use std::thread;
 
 use super::{GitError, Repo};
+use crate::secret_store::{self, Entry, SecretStore};
 
 /// Where the references to snapshots lie.
 pub(super) const FOLDER: &str = "refs/segue/";
@@ -41,6 +42,8 @@ pub(crate) struct Snapshot {
     pub(crate) reference: String,
     /// New files that were left out for their size.
     pub(crate) skipped: Vec<(String, u64)>,
+    /// What stands for the secret files that are kept beside it.
+    pub(crate) secrets: Option<String>,
     /// What else is not in it, and why.
     pub(crate) trouble: Option<String>,
 }
@@ -59,6 +62,7 @@ impl Repo {
         // A snapshot of the same name stays reachable as a parent, so nothing that was saved is ever lost.
         let parents = [head.clone(), request.parent.map(str::to_owned), earlier.clone()];
         let commit = self.commit_tree(&staged.tree, parents.into_iter().flatten(), request.message)?;
+        let noted = self.note_secrets(&commit, &staged.secrets);
         // An empty old value means that the reference must not exist.
         let old = earlier.unwrap_or_default();
         self.call(&["update-ref", "-m", "segue: snapshot", &reference, &commit, &old]).run()?;
@@ -68,7 +72,8 @@ impl Repo {
             head,
             reference,
             skipped: staged.skipped,
-            trouble: staged.trouble,
+            secrets: secret_store::digest(&staged.secrets),
+            trouble: staged.trouble.into_iter().chain(noted).reduce(|all, one| format!("{all}; {one}")),
         })
     }
 
@@ -84,6 +89,13 @@ impl Repo {
             Some(commit) => self.call(&["update-ref", "-d", &reference, &commit]).run().map(drop),
             None => Ok(()),
         }
+    }
+
+    // What went wrong.
+    fn note_secrets(&self, commit: &str, entries: &[Entry]) -> Option<String> {
+        let store = SecretStore::of(self.common_dir()).filter(|_| !entries.is_empty())?;
+        let error = store.note(commit, entries).err()?;
+        Some(format!("which secret files belong to it could not be noted: {error}"))
     }
 
     fn commit_tree(

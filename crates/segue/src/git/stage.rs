@@ -13,7 +13,8 @@ use std::time::SystemTime;
 use tempfile::TempDir;
 
 use super::call::{self, Call};
-use super::{GitError, OWN_FOLDER, Repo};
+use super::{GitError, OWN_FOLDER, Repo, secret_files};
+use crate::secret_store::{self, Entry, SecretStore};
 
 /// New files above this size are left out.
 const LARGE: u64 = 10 * 1024 * 1024;
@@ -31,6 +32,8 @@ pub(super) struct Staged {
     pub(super) tree: String,
     /// New files that were left out for their size.
     pub(super) skipped: Vec<(String, u64)>,
+    /// Secret files, kept beside the tree.
+    pub(super) secrets: Vec<Entry>,
     /// What else is not in the tree, and why.
     pub(super) trouble: Option<String>,
 }
@@ -41,6 +44,7 @@ struct New {
     taken: BTreeSet<Vec<u8>>,
     large: Vec<(Vec<u8>, u64)>,
     nested: Vec<Vec<u8>>,
+    secret: Vec<Vec<u8>>,
 }
 
 /// The private index of the last time: what it holds need not be read again.
@@ -61,6 +65,27 @@ impl Repo {
     /// The hash of the work tree as it is, with new files.
     pub(crate) fn tree(&self) -> Result<String, GitError> {
         self.stage().map(|staged| staged.tree)
+    }
+
+    /// The same, and what stands for the secret files beside it.
+    pub(crate) fn tree_and_secrets(&self) -> Result<(String, Option<String>), GitError> {
+        self.stage().map(|staged| (staged.tree, secret_store::digest(&staged.secrets)))
+    }
+
+    // What cannot be kept is named: it is only in the work tree.
+    fn keep_secrets(&self, paths: &[Vec<u8>], troubles: &mut Vec<String>) -> Vec<Entry> {
+        if paths.is_empty() {
+            return Vec::new();
+        }
+        let files: Vec<PathBuf> = paths.iter().map(|path| call::path(path)).collect();
+        let kept = match SecretStore::of(self.common_dir()) {
+            Some(store) => store.keep(&self.root, &files),
+            None => Err(io::Error::other("there is no state folder")),
+        };
+        kept.unwrap_or_else(|error| {
+            troubles.push(format!("secret files are not saved ({error}): {}", names(paths)));
+            Vec::new()
+        })
     }
 
     /// Writes the work tree, with new files, into the repository's objects.
@@ -88,12 +113,13 @@ impl Repo {
             troubles.push(format!("repositories within the repository, left out: {}", names(&new.nested)));
         }
         let tree = tree?;
+        let secrets = self.keep_secrets(&new.secret, &mut troubles);
         let skipped = new.large.iter().map(|(path, size)| (call::text(path), *size)).collect();
         if let Some(slot) = slot.as_mut().filter(|_| private.sound) {
             **slot = Some(Kept { folder: private.folder, of: private.of, taken: new.taken });
         }
         let trouble = (!troubles.is_empty()).then(|| troubles.join("; "));
-        Ok(Staged { tree, skipped, trouble })
+        Ok(Staged { tree, skipped, secrets, trouble })
     }
 }
 
@@ -201,6 +227,10 @@ impl<'a> Private<'a> {
             if is_ours(path) {
                 continue;
             }
+            if secret_files::is_secret(&self.repo.root, &call::path(path)) {
+                new.secret.push(path.to_vec());
+                continue;
+            }
             match fs::symlink_metadata(self.repo.root.join(call::path(path))) {
                 Ok(meta) if meta.len() > LARGE => new.large.push((path.to_vec(), meta.len())),
                 _ => drop(new.taken.insert(path.to_vec())),
@@ -213,10 +243,8 @@ impl<'a> Private<'a> {
     fn add(&mut self, new: &New, changes: usize) -> Result<Option<String>, GitError> {
         let mut paths: Vec<u8> =
             self.repo.everything().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
-        for path in new.nested.iter().chain(new.large.iter().map(|(path, _)| path)) {
-            paths.extend_from_slice(b":(top,exclude,literal)");
-            paths.extend_from_slice(path);
-            paths.push(0);
+        for path in new.nested.iter().chain(new.large.iter().map(|(path, _)| path)).chain(&new.secret) {
+            paths.extend(leave_out(path));
         }
         // Above this size git writes into one pack and not into a file for each object, which takes half the time.
         let pack: &[&str] = if changes > MANY { &["-c", "core.bigFileThreshold=1"] } else { &[] };
@@ -252,6 +280,11 @@ impl<'a> Private<'a> {
     fn write(&self) -> Result<String, GitError> {
         self.call(self.repo.long_call(&["write-tree"])).line()
     }
+}
+
+/// What leaves a path out of `git add`, ended with a zero byte.
+pub(super) fn leave_out(path: &[u8]) -> Vec<u8> {
+    [b":(top,exclude,literal)", path, b"\0"].concat()
 }
 
 /// Copies the index with its time, by which git tells which files may have changed unseen.

@@ -165,6 +165,7 @@ impl Runner {
             until: None,
             last_message: None,
             gate_changes: Vec::new(),
+            branch_changes: Vec::new(),
         };
         (finished, words)
     }

@@ -51,6 +51,9 @@ pub(crate) struct Job {
     /// It brings two phases together: there is no report about that.
     #[serde(default)]
     pub(crate) mend: bool,
+    /// What the user had changed when the plan was started: a commit, and the files on it.
+    #[serde(default)]
+    pub(crate) users: Option<(String, String)>,
 }
 
 /// Where jobs are made.
@@ -130,6 +133,7 @@ impl Desk<'_> {
             policy: phase.policy.clone(),
             beside: false,
             mend: false,
+            users: None,
         })
     }
 

@@ -36,6 +36,7 @@ use thiserror::Error;
 pub(crate) use beside::{Stage, Work, tree_path};
 pub(crate) use child::{PLAN_MARK, PLAN_PROCESS};
 pub(crate) use disk::Disk;
+pub(crate) use gates::quoted;
 pub(crate) use job::Job;
 pub(crate) use kept::{Kept, StateError, all, runs};
 pub(crate) use purse::Shared;
@@ -69,6 +70,16 @@ pub(crate) enum PlanError {
     /// The words for a phase.
     #[error(transparent)]
     Prompt(#[from] crate::prompt::PromptError),
+    /// It holds commands that nobody allowed.
+    #[error(
+        "{plan} holds commands that were not allowed when it was started:\n{commands}\n`segue trust {plan}` allows them"
+    )]
+    NotAllowed {
+        /// The file.
+        plan: String,
+        /// The commands.
+        commands: String,
+    },
     /// The system.
     #[error("the plan was stopped: {what}: {source}")]
     System {

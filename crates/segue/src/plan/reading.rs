@@ -7,6 +7,8 @@ use segue_plans::{Plan, Status, fill_gates};
 
 use super::PlanError;
 use super::runner::Runner;
+use crate::trust::allowed::Allowed;
+use crate::trust::plan as trust;
 
 /// How often a plan is read again that cannot be read, or has lost open work.
 const TRIES: u32 = 10;
@@ -20,6 +22,12 @@ impl Runner {
         let bad = |why: String| PlanError::Plan { plan: state.plan.clone(), why };
         let plan = self.disk().plan(&state.plan).map_err(|error| bad(error.to_string()))?;
         let mut plan = plan.map_err(|error| bad(error.to_string()))?;
+        let allowed = Allowed::read(&self.set.trust, Some(&state.id));
+        let missing = allowed.missing(&trust::items(&plan));
+        if !missing.is_empty() {
+            let lines: Vec<String> = missing.iter().map(|item| format!("  {}", item.line())).collect();
+            return Err(PlanError::NotAllowed { plan: state.plan.clone(), commands: lines.join("\n") });
+        }
         fill_gates(&mut plan, &self.set.gates);
         Ok(plan)
     }

@@ -60,6 +60,8 @@ pub(crate) struct Setting {
     pub(crate) left_out: Vec<String>,
     /// Where checkpoints are kept, and for how long.
     pub(crate) keeps: (PathBuf, Retention),
+    /// The repository's name in what the user has allowed.
+    pub(crate) trust: String,
     /// What all phases together may spend.
     pub(crate) shared: Shared,
     /// Whether work may be merged as commits: git is used, and commits are allowed.

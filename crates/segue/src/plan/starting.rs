@@ -169,7 +169,8 @@ impl Runner {
             documents: documents(plan, phase).map(|name| self.as_seen(&phase.id, name)).collect(),
             write_back: !self.kept.state().options.no_write_back,
         };
-        let job = Job { beside: known.work.is_some(), ..desk.job(plan, phase, run, errand)? };
+        let users = self.kept.state().users.clone();
+        let job = Job { beside: known.work.is_some(), users, ..desk.job(plan, phase, run, errand)? };
         self.spawn(&phase.id, &What::New(Box::new(job)))
     }
 

@@ -225,6 +225,9 @@ pub(crate) struct State {
     pub(crate) status: Standing,
     /// How it is run.
     pub(crate) options: Options,
+    /// What the user had changed before it was started: a commit, and the files on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) users: Option<(String, String)>,
     /// Lines of `--json` that it has written.
     pub(crate) lines: u64,
     /// Its phases that were begun, by id.

@@ -18,7 +18,7 @@ pub(crate) enum NoSnapshot {
     #[error("there are no snapshots here yet; segue takes one at each checkpoint and at the end of a run")]
     Nothing,
     /// None has that name.
-    #[error("there is no snapshot {typed:?}; {}; `segue work list` lists all", near(.nearest.as_deref(), .known))]
+    #[error("there is no snapshot {typed:?}; {}; `segue snapshot list` lists all", near(.nearest.as_deref(), .known))]
     Unknown {
         /// As it was typed.
         typed: String,

@@ -15,7 +15,7 @@ use segue_machine::Millis;
 pub(crate) use choose::{NoSnapshot, choose, choose_owner};
 pub(crate) use leftover::{disk_use, leftovers, remove_leftover};
 pub(crate) use owners::Owners;
-pub(crate) use prune::to_remove;
+pub(crate) use prune::{prune_secrets, to_remove};
 
 use crate::git::Saved;
 

@@ -12,7 +12,8 @@ use super::{Entry, Owners, entries, leftovers, remove_leftover};
 use crate::checkpoint::{self, Found, no_longer_kept};
 use crate::clock;
 use crate::config::Retention;
-use crate::git::{Repo, snapshot_ref};
+use crate::git::{GitError, Repo, snapshot_ref};
+use crate::secret_store::SecretStore;
 use crate::store::Store;
 
 /// The snapshots to be removed, each with the reason. Earlier ones of the same name go with them.
@@ -38,6 +39,16 @@ pub(crate) fn to_remove<'a>(
     gone
 }
 
+/// Removes the secret files that belong to no snapshot any more, and what is kept of the branches of such runs.
+pub(crate) fn prune_secrets(repo: &Repo) -> Result<(), GitError> {
+    let saved = repo.saved()?;
+    repo.forget_branches(|run| saved.iter().any(|one| one.run == run))?;
+    let commits: Vec<String> = saved.into_iter().map(|saved| saved.commit).collect();
+    let Some(store) = SecretStore::of(repo.common_dir()) else { return Ok(()) };
+    let call = "the secret files".to_owned();
+    store.prune(&commits).map_err(|error| GitError::Io { call, why: error.to_string() })
+}
+
 /// Removes what is kept no longer, and empty folders of worktrees; what cannot be removed stays.
 pub(crate) fn prune_work_quietly(store: &Store, checkpoints: &Path, keep: Retention) {
     // Without the journal and the list of checkpoints nobody knows what may go.
@@ -51,6 +62,6 @@ pub(crate) fn prune_work_quietly(store: &Store, checkpoints: &Path, keep: Retent
     let list = entries(repo.saved().unwrap_or_default(), &owners);
     let gone = to_remove(&list, &owners, &checkpoints, keep, clock::now());
     if !gone.is_empty() {
-        let _ = repo.forget(gone.iter().map(|(one, _)| &one.saved));
+        let _ = repo.forget(gone.iter().map(|(one, _)| &one.saved)).and_then(|()| prune_secrets(&repo));
     }
 }

@@ -71,7 +71,11 @@ fn a_state_folder_that_cannot_be_written_is_refused() {
     let own = world.command(&[]);
     let mut command = Command::new("setpriv");
     command.args([&format!("--reuid={nobody}"), &format!("--regid={nobody}"), "--clear-groups"]);
-    command.args([env!("CARGO_BIN_EXE_segue"), "run", "TASK.md"]).current_dir(world.repo()).env_clear();
+    command
+        .args([env!("CARGO_BIN_EXE_segue"), "run", "TASK.md"])
+        .current_dir(world.repo())
+        .env_clear()
+        .env("SEGUE_TRUST", "1");
     command.envs(own.get_envs().filter_map(|(k, v)| Some((k, v?))));
     let output = command.output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr);
@@ -93,7 +97,11 @@ fn a_full_disk_stops_the_run_with_a_word_and_leaves_the_work() {
     let own = world.command(&[]);
     let mut command = Command::new("unshare");
     let code = "mount -t tmpfs -o size=400k tmpfs .git/segue || exit 99\n\"$0\" run TASK.md; code=$?\ndf .git/segue >&2; exit $code";
-    command.args(["-m", "sh", "-c", code, env!("CARGO_BIN_EXE_segue")]).current_dir(world.repo()).env_clear();
+    command
+        .args(["-m", "sh", "-c", code, env!("CARGO_BIN_EXE_segue")])
+        .current_dir(world.repo())
+        .env_clear()
+        .env("SEGUE_TRUST", "1");
     command.envs(own.get_envs().filter_map(|(k, v)| Some((k, v?))));
     let output = match command.output() {
         Ok(output) if output.status.code() != Some(99) && !output.stderr.starts_with(b"unshare") => output,

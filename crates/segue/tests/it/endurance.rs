@@ -199,7 +199,7 @@ fn e5_with_and_without_a_terminal_the_verdict_and_the_sessions_are_the_same() {
     let mut command = Command::new("script");
     let line = format!("{} run TASK.md", env!("CARGO_BIN_EXE_segue"));
     let own = with.command(&[]);
-    command.args(["-qec", &line, "/dev/null"]).current_dir(with.repo()).env_clear();
+    command.args(["-qec", &line, "/dev/null"]).current_dir(with.repo()).env_clear().env("SEGUE_TRUST", "1");
     command.envs(own.get_envs().filter_map(|(k, v)| Some((k, v?)))).env("TERM", "xterm");
     let shown = done(command.output().unwrap());
     shown.exits(0);

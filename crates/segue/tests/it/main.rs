@@ -2,6 +2,10 @@
 
 // Clippy takes a module for a test only when it says so, integration test or not.
 #[cfg(test)]
+mod allowing;
+#[cfg(test)]
+mod allowing_plans;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod beside;
@@ -73,6 +77,8 @@ mod plan_split;
 mod rehearse;
 #[cfg(test)]
 mod replay;
+#[cfg(test)]
+mod secret_files;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]

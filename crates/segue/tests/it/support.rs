@@ -150,6 +150,7 @@ impl World {
             .env("HOME", self.dir.path())
             .env("XDG_RUNTIME_DIR", self.dir.path())
             .env("LANG", "C.UTF-8")
+            .env("SEGUE_TRUST", "1")
             .envs(self.env.iter().map(|(k, v)| (k, v)))
             .stdin(Stdio::null());
         command

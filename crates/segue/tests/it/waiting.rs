@@ -309,7 +309,12 @@ impl Typist {
         let line = format!("exec {} {}", inner.get_program().to_str().unwrap(), args.join(" "));
         let out = world.root().join("terminal.out");
         let mut script = Command::new("script");
-        script.args(["-qefc", &line, "/dev/null"]).env_clear().env("SHELL", "/bin/sh").env("TERM", "xterm");
+        script
+            .args(["-qefc", &line, "/dev/null"])
+            .env_clear()
+            .env("SEGUE_TRUST", "1")
+            .env("SHELL", "/bin/sh")
+            .env("TERM", "xterm");
         script.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
         script.current_dir(world.repo()).stdin(Stdio::piped()).stderr(Stdio::null());
         let mut child = script.stdout(std::fs::File::create(&out).unwrap()).spawn().unwrap();

@@ -78,7 +78,7 @@ fn every_snapshot_of_a_run_is_listed_shown_and_brought_back_byte_by_byte() {
     let shown = world.segue(&["work", "show", "last"]);
     shown.exits(0);
     for words in
-        ["verified", "added", "tools/run me.sh", "+1 -0", "git show refs/segue/", "segue work restore "]
+        ["verified", "added", "tools/run me.sh", "+1 -0", "git show refs/segue/", "segue snapshot restore "]
     {
         assert!(shown.out.contains(words), "{words}: {}", shown.out);
     }

@@ -206,6 +206,7 @@ impl World {
             .current_dir(self.repo())
             .env_clear()
             .env("PATH", path)
+            .env("SEGUE_TRUST", "1")
             .env("HOME", self.home())
             .env("TMPDIR", self.root().join("tmp"))
             .env("XDG_RUNTIME_DIR", self.root().join("tmp"))

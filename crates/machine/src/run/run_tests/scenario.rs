@@ -115,6 +115,8 @@ impl Scenario {
                 enabled: true,
                 commit: CommitMode::Snapshot,
                 base_tree: Some("base".to_owned()),
+                base_secrets: None,
+                users: None,
                 ..GitSpec::none()
             },
             workdir: "/w".to_owned(),

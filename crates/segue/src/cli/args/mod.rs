@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-pub(super) use others::{Bridge, Config, Demo, Hook, Rehearse, Show};
+pub(super) use others::{Bridge, Config, Demo, Hook, Rehearse, Show, Trust};
 pub(super) use plan::{BesideFlags, PlanFlags, ResultFlags, format_named};
 pub(super) use resume::Resume;
 pub(super) use run::{Loop, Phase, Run};
@@ -79,13 +79,14 @@ pub(super) enum Command {
         #[command(subcommand)]
         verb: super::checkpoint::Verb,
     },
-    /// The work as it was at every snapshot: list, show, bring back, clear up
+    /// The snapshots of your files that runs took: list, show, restore, prune
     #[command(
-        after_help = "Nothing here changes your index, your branch or your files. docs/work.md says more."
+        after_help = "Nothing here changes your index, your branch or your files. docs/snapshots.md says more."
     )]
-    Work {
+    #[command(alias = "work")]
+    Snapshot {
         #[command(subcommand)]
-        verb: super::work::Verb,
+        verb: super::snapshot::Verb,
     },
     /// Plans: check them, draw them, estimate what they cost, see how far they are
     Plan {
@@ -117,6 +118,8 @@ pub(super) enum Command {
         #[arg(long)]
         prices: bool,
     },
+    /// Allow what the files of this repository, or a plan, would execute or widen
+    Trust(Trust),
     /// Look for what would go wrong
     Doctor,
     /// Look at the configuration

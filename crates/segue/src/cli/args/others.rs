@@ -39,6 +39,30 @@ pub(in crate::cli) enum Config {
     Keys,
 }
 
+/// `segue trust …`
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "What is allowed is remembered for this repository in your own state folder. Commands that publish, push, \
+delete, reset, deploy or run a download need --command each. docs/trust.md says more."
+)]
+pub(in crate::cli) struct Trust {
+    /// A plan whose commands are allowed as well
+    #[arg(value_name = "PLAN")]
+    pub(in crate::cli) plan: Option<String>,
+    /// Read the plan in this format instead of the one that it is recognised as
+    #[arg(long, value_name = "FORMAT", value_parser = super::format_named, requires = "plan")]
+    pub(in crate::cli) format: Option<segue_plans::Format>,
+    /// Show what is allowed
+    #[arg(long, conflicts_with_all = ["plan", "revoke", "command"])]
+    pub(in crate::cli) list: bool,
+    /// Allow nothing of this repository any more
+    #[arg(long, conflicts_with_all = ["plan", "command"])]
+    pub(in crate::cli) revoke: bool,
+    /// Allow this one command, whatever it does
+    #[arg(long, value_name = "COMMAND", conflicts_with = "plan")]
+    pub(in crate::cli) command: Option<String>,
+}
+
 /// `segue show …`
 #[derive(Debug, ClapArgs)]
 pub(in crate::cli) struct Show {
@@ -107,6 +131,9 @@ pub(in crate::cli) struct Rehearse {
     /// What the agent may do without asking, instead of your setting: deny, bypass, or allow=execute,edit
     #[arg(long, value_name = "WHAT")]
     pub(in crate::cli) permissions: Option<String>,
+    /// Allow, for this rehearsal, what the repository's settings and templates would execute or widen
+    #[arg(long)]
+    pub(in crate::cli) trust: bool,
     /// Keep the repository of the rehearsal; it is also kept when something is wrong
     #[arg(long)]
     pub(in crate::cli) keep: bool,

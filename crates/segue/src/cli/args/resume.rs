@@ -52,6 +52,9 @@ pub(in crate::cli) struct Resume {
     /// Go on although the journal was changed, or cannot be held against what was put down about it
     #[arg(long)]
     pub(in crate::cli) accept_journal: bool,
+    /// Allow, for this run, what the repository's settings, templates and plan would execute or widen
+    #[arg(long)]
+    pub(in crate::cli) trust: bool,
     /// Of a plan: what to do about a phase that is too large
     #[arg(long, value_name = "HOW")]
     pub(in crate::cli) split: Option<Splitting>,

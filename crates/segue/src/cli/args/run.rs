@@ -129,6 +129,9 @@ pub(in crate::cli) struct RunFlags {
     /// Tell the agent nothing about its window
     #[arg(long)]
     no_tell: bool,
+    /// Allow, for this run, what the repository's settings, templates and plan would execute or widen
+    #[arg(long)]
+    trust: bool,
 }
 
 impl RunFlags {
@@ -157,6 +160,7 @@ impl RunFlags {
             max_sessions: self.max_sessions.clone(),
             allow_unknown_cost: self.allow_unknown_cost,
             no_tell: self.no_tell,
+            trust: self.trust,
         }
     }
 }
@@ -207,6 +211,7 @@ impl RunFlags {
             allow_unknown_cost: self.allow_unknown_cost,
             no_wait: self.no_wait,
             permissions: self.permissions.clone(),
+            trust: self.trust,
             ..Resume::default()
         }
     }

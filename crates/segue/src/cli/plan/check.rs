@@ -3,7 +3,7 @@
 use segue_plans::{Circumstances, Finding, NoPlan, Plan, Severity, audit, counts, counts_per_file};
 use serde_json::json;
 
-use super::{Failure, Known, One, Place, count, disk, out, read, refused};
+use super::{Failure, Known, One, Place, command_lines, commands_json, count, disk, out, read, refused};
 use crate::config::Flags;
 use crate::plan::known_sizes;
 
@@ -22,14 +22,17 @@ pub(super) fn check(at: &Place, one: &One) -> Result<u8, Failure> {
         history: &known_sizes(at.store().workdir()),
         files: &disk,
     };
+    let commands = crate::trust::plan::items(&plan);
     let findings = audit(&plan, &around);
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     if at.json {
         out::line(&json!({
             "file": one.file, "format": plan.format, "title": plan.title, "counts": counts(&plan),
             "files": counts_per_file(&plan), "findings": findings, "errors": errors, "warnings": findings.len() - errors,
+            "commands": commands_json(&commands),
         }).to_string());
     } else {
+        out::lines(command_lines(&commands));
         out::lines(words(&one.file, &plan, &findings, errors));
     }
     Ok(u8::from(errors > 0))

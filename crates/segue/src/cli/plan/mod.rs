@@ -27,6 +27,7 @@ use super::out;
 use crate::config::value::Value;
 use crate::config::{ConfigErrors, Flags, Layers, configured_gates, resolve};
 use crate::plan::Disk;
+use crate::trust::Item;
 
 /// What is to be done with a plan.
 #[derive(Debug, Subcommand)]
@@ -158,6 +159,28 @@ fn budget(layers: &Layers, window: Option<&str>) -> Result<Option<Budget>, Failu
         (window, budget) => window.or(budget),
     };
     Ok(tokens.map(|tokens| Budget { tokens }))
+}
+
+/// The commands of a plan for people.
+fn command_lines(commands: &[Item]) -> Vec<String> {
+    let head = (!commands.is_empty()).then(|| "commands that the plan runs:".to_owned());
+    head.into_iter().chain(commands.iter().map(|item| format!("  {}", item.line()))).collect()
+}
+
+/// The same for a machine reader.
+fn commands_json(commands: &[Item]) -> Vec<serde_json::Value> {
+    let line = |item: &Item| {
+        let run = item.text.strip_prefix("command: ").unwrap_or(&item.text);
+        serde_json::json!({ "run": run, "at": item.place, "own_yes": item.own_yes.as_ref().map(|(_, why)| why) })
+    };
+    commands.iter().map(line).collect()
+}
+
+/// The plan of that name, for whoever only wants to know what it holds.
+pub(super) fn read_named(at: &Place, file: &str, format: Option<Format>) -> Result<Plan, Failure> {
+    let plan =
+        disk(at).reading(format).plan(file).map_err(|error| Failure::usage(format!("{file}: {error}")))?;
+    plan.map_err(|error| refused(&error))
 }
 
 /// One and many.

@@ -11,6 +11,7 @@ use segue_plans::ids::same;
 use serde_json::json;
 
 use super::super::args::{Args, Command, Resume};
+use super::super::trust;
 use super::run::{Take, drive, setting};
 use super::status::choose;
 use super::{Failure, Known, Place, out};
@@ -20,6 +21,7 @@ use crate::plan::{Kept, PLAN_MARK, Splitting, Stage, Standing, State, all, runs}
 use crate::process::lock::{Holder, Lock};
 use crate::process::{self, tree};
 use crate::store::Store;
+use crate::trust::allowed;
 
 /// How long a phase that outlived its plan may take to stop.
 const STOPPING: Duration = Duration::from_secs(60);
@@ -53,6 +55,10 @@ pub(in crate::cli) fn resume(at: &Place, args: &Resume) -> Result<Option<u8>, Fa
     flags.max_cost = args.max_cost.clone().or(flags.max_cost);
     flags.max_tokens = args.max_tokens.clone().or(flags.max_tokens);
     flags.max_sessions = args.max_sessions.clone().or(flags.max_sessions);
+    flags.trust = args.trust;
+    let plan = super::read_named(&there, &kept.state().plan, kept.state().options.format).ok();
+    let held = trust::require_plan(&there, &flags, plan.as_ref(), &id)?;
+    let _ = allowed::grant(&id, held);
     let (settings, known) = (there.settings(&flags)?, Known::new(&there, &flags, None)?);
     let take = Take { words: args.words(), only: None, force: false };
     let setting = setting(&there, store, &settings, known, take)?;

@@ -14,8 +14,9 @@ use serde_json::json;
 use super::super::args::{ResultFlags, Run};
 use super::super::open;
 use super::super::run::{new_id, warn};
+use super::super::trust;
 use super::resume::{take_over, try_again};
-use super::{Failure, Known, Place, beside, disk, out, results};
+use super::{Failure, Known, Place, beside, command_lines, commands_json, disk, out, results};
 use crate::clock;
 use crate::config::{Settings, trees_dir};
 use crate::plan::{
@@ -25,6 +26,7 @@ use crate::plan::{
 use crate::process::lock::Lock;
 use crate::prompt::Prompts;
 use crate::store::Store;
+use crate::trust::{Item, allowed, plan as trust_items};
 
 /// The plan that was named, if it is one.
 pub(in crate::cli) fn wanted(at: &Place, args: &Run) -> Result<Option<Plan>, Failure> {
@@ -85,12 +87,15 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
     let file = args.task.clone().unwrap_or_default();
     let flags = args.settings.flags();
     let (settings, known) = (at.settings(&flags)?, Known::new(at, &flags, None)?);
+    let bare = plan.clone();
     fill_gates(&mut plan, &known.gates);
     refuse_what_is_wrong(at, &plan, &known)?;
     if args.dry_run {
         let extra = Extra { quality: args.plan.quality, force: args.plan.force };
-        return dry_run(at, &file, &plan, &known, extra);
+        return dry_run(at, &file, &plan, &known, extra, &trust_items::items(&bare));
     }
+    let held = trust::require(at, &flags, Some(&bare))?;
+    tell_commands(at, &bare);
     let beside = args.plan.beside.parallel.is_some_and(|most| most > 1);
     let repo = if beside {
         beside::repo(at, &settings, &plan, flags.allow_dirty)?
@@ -140,10 +145,13 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
             title,
             began,
             options,
+            users: repo.as_ref().and_then(|repo| Some((repo.head()?, repo.tree().ok()?))),
             ..State::default()
         };
         Kept::begin(&dir, state)?
     };
+    // Without a state folder a phase asks by itself.
+    let _ = allowed::grant(&kept.state().id, held);
     let words = args.settings.words();
     if !old || !words.is_empty() {
         kept.keep_flags(&words)?;
@@ -158,6 +166,16 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
         Take { words: args.settings.resume(None).words(), only, force: args.plan.force },
     )?;
     drive(at, setting, kept, &args.results)
+}
+
+// What the plan's own files will run, before anything of it does.
+fn tell_commands(at: &Place, plan: &Plan) {
+    if !at.json {
+        let mut err = std::io::stderr().lock();
+        for line in command_lines(&trust_items::items(plan)) {
+            let _ = writeln!(err, "segue: {line}");
+        }
+    }
 }
 
 // A master plan comes from a tool whose ways are a policy here.
@@ -229,6 +247,7 @@ pub(super) fn setting(
         force: take.force,
         left_out: open::own_paths(settings),
         keeps: (settings.checkpoint.forms.dir(&store)?, settings.checkpoint.retention),
+        trust: trust::key(at),
         shared: Shared::of(&settings.limits),
         may_merge: settings.git.enabled && settings.git.commit != CommitMode::Never,
         commits: settings.git.enabled && settings.git.commit == CommitMode::Branch,
@@ -285,14 +304,21 @@ fn refuse_what_is_wrong(at: &Place, plan: &Plan, known: &Known) -> Result<(), Fa
     Ok(())
 }
 
-fn dry_run(at: &Place, file: &str, plan: &Plan, known: &Known, extra: Extra) -> Result<u8, Failure> {
+fn dry_run(
+    at: &Place,
+    file: &str,
+    plan: &Plan,
+    known: &Known,
+    extra: Extra,
+    commands: &[Item],
+) -> Result<u8, Failure> {
     let graph = segue_plans::graph::Graph::new(plan);
     let order: Vec<&segue_plans::Phase> = graph.order().into_iter().map(|at| &plan.phases[at]).collect();
     let sizes = known_sizes(at.store().workdir());
     let estimate = estimate_with(plan, known.budget, &sizes, &disk(at), extra);
     if at.json {
         let ids: Vec<&str> = order.iter().map(|phase| phase.id.as_str()).collect();
-        let doc = json!({ "file": file, "format": plan.format, "title": plan.title, "counts": counts(plan), "order": ids, "estimate": estimate });
+        let doc = json!({ "file": file, "format": plan.format, "title": plan.title, "counts": counts(plan), "order": ids, "estimate": estimate, "commands": commands_json(commands) });
         out::line(&doc.to_string());
         return Ok(0);
     }
@@ -310,5 +336,6 @@ fn dry_run(at: &Place, file: &str, plan: &Plan, known: &Known, extra: Extra) -> 
         ));
     }
     out::lines(estimate_words(&estimate));
+    out::lines(command_lines(commands));
     Ok(0)
 }

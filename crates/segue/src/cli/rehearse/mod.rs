@@ -21,7 +21,7 @@ use segue_rehearsal::{recipe, script as stand_in};
 use super::args::{Rehearse, Resume};
 use super::failure::Failure;
 use super::open::{self, Place};
-use super::{known, out, resume, run, version};
+use super::{known, out, resume, run, trust, version};
 use crate::config::{AgentSettings, Flags, Permissions, Settings};
 use crate::driver::Look;
 use crate::history;
@@ -152,12 +152,16 @@ fn plan(args: &Rehearse) -> Result<Plan, Failure> {
 // The project's file counts as well: a rehearsal is called where the work is to be done.
 fn settings(at: &Place, args: &Rehearse, plan: &Plan) -> Result<Settings, Failure> {
     let agent = if plan.stand_in { Some("claude".to_owned()) } else { args.agent.clone() };
-    at.settings(&Flags {
+    let flags = Flags {
         agent,
         policy: args.policy.clone(),
         permissions: args.permissions.clone(),
         ..Flags::default()
-    })
+    };
+    if !plan.stand_in {
+        trust::require(at, &Flags { trust: args.trust, ..Flags::default() }, None)?;
+    }
+    at.settings(&flags)
 }
 
 impl Plan {
@@ -210,7 +214,7 @@ fn play(at: &Place, plan: &Plan, settings: &Settings, server: &ModelServer) -> R
         out::lines(["", "the fault is over: the run is resumed", ""]);
     }
     let again = Resume { run: Some(id.clone()), ..Resume::default() };
-    let code = resume::resume_with(at, &again, |_| Ok(settings.clone()))?;
+    let code = resume::resume_with(at, &again, |_, _| Ok(settings.clone()))?;
     Ok((id, code))
 }
 

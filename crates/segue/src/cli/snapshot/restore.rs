@@ -1,4 +1,4 @@
-//! `segue work restore`: a snapshot's files in a new folder, or its commit as a new branch. Nothing is written over.
+//! `segue snapshot restore`: a snapshot's files in a new folder, or its commit as a new branch. Nothing is written over.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::{Failure, Place, Restore, Shelf, out};
+use crate::secret_store::SecretStore;
 use crate::snapshots::Entry;
 
 /// What was made, and what to say about it.
@@ -98,6 +99,9 @@ fn write(shelf: &Shelf, entry: &Entry, target: &Path) -> io::Result<()> {
     let open = Permissions::from_mode(0o777);
     let made = tempfile::Builder::new().prefix(".segue-").permissions(open).tempdir_in(parent)?;
     shelf.repo.write_files(&entry.saved.commit, made.path()).map_err(io::Error::other)?;
+    if let Some(store) = SecretStore::of(shelf.repo.common_dir()) {
+        store.restore(&entry.saved.commit, made.path())?;
+    }
     fs::rename(made.path(), &target)?;
     // It is not there any more under its first name.
     let _ = made.keep();

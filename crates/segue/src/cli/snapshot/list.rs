@@ -1,4 +1,4 @@
-//! `segue work list`: one line each, and what they take on disk.
+//! `segue snapshot list`: one line each, and what they take on disk.
 
 use segue_report::{Time, wrap};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! `segue work …`: the snapshots of runs and plans, one file per verb. Reads and writes nothing of the user's own.
+//! `segue snapshot …`: the snapshots of runs and plans, one file per verb. Reads and writes nothing of the user's own.
 
 mod list;
 mod prune;
@@ -33,7 +33,7 @@ pub(super) enum Verb {
     },
     /// What a snapshot is, and which files differ from the commit that it was taken on
     Show {
-        /// Its name as `segue work list` has it, the beginning of it, or last
+        /// Its name as `segue snapshot list` has it, the beginning of it, or last
         snapshot: String,
     },
     /// Write the files of a snapshot into a new folder, or make a branch of it
@@ -53,10 +53,10 @@ Those of stored checkpoints go with them: `segue checkpoint prune`."
     },
 }
 
-/// `segue work restore …`
+/// `segue snapshot restore …`
 #[derive(Debug, Args)]
 pub(super) struct Restore {
-    /// Its name as `segue work list` has it, the beginning of it, or last
+    /// Its name as `segue snapshot list` has it, the beginning of it, or last
     snapshot: String,
     /// The folder; RUN-LABEL in the state folder (`segue path`) when left out
     #[arg(long, value_name = "DIR", conflicts_with = "branch")]
@@ -67,7 +67,7 @@ pub(super) struct Restore {
 }
 
 /// Does it.
-pub(super) fn work(at: &Place, verb: &Verb) -> Result<u8, Failure> {
+pub(super) fn snapshot(at: &Place, verb: &Verb) -> Result<u8, Failure> {
     match verb {
         Verb::List { owner } => list::list(at, owner.as_deref()),
         Verb::Show { snapshot } => show::show(at, snapshot),

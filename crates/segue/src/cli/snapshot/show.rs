@@ -1,4 +1,4 @@
-//! `segue work show`: one snapshot, the files that differ in it, and the commands that look further.
+//! `segue snapshot show`: one snapshot, the files that differ in it, and the commands that look further.
 
 use serde_json::json;
 
@@ -89,8 +89,8 @@ fn commands(entry: &Entry) -> Vec<String> {
     let commit = if saved.back == 0 { saved.reference() } else { saved.commit.clone() };
     let diff = saved.head.as_ref().map(|head| format!("git diff {head} {commit}"));
     let name = &entry.name;
-    let rest = [format!("git show {commit}:PATH"), format!("segue work restore {name}")];
-    diff.into_iter().chain(rest).chain([format!("segue work restore {name} --branch NAME")]).collect()
+    let rest = [format!("git show {commit}:PATH"), format!("segue snapshot restore {name}")];
+    diff.into_iter().chain(rest).chain([format!("segue snapshot restore {name} --branch NAME")]).collect()
 }
 
 fn json_doc(shelf: &Shelf, entry: &Entry, changes: &[Change], weight: Weight) -> serde_json::Value {

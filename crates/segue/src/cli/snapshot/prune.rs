@@ -1,4 +1,4 @@
-//! `segue work prune`: removes what is kept no longer, or says what that would be.
+//! `segue snapshot prune`: removes what is kept no longer, or says what that would be.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::super::checkpoint;
 use super::{Failure, Place, Shelf, count, out};
 use crate::clock;
 use crate::config::{Flags, retention};
-use crate::snapshots::{leftovers, remove_leftover, to_remove};
+use crate::snapshots::{leftovers, prune_secrets, remove_leftover, to_remove};
 
 /// Removes snapshots by the configured rules, and folders of worktrees that are empty.
 pub(super) fn prune(at: &Place, dry_run: bool) -> Result<u8, Failure> {
@@ -17,6 +17,7 @@ pub(super) fn prune(at: &Place, dry_run: bool) -> Result<u8, Failure> {
     let folders = leftovers(&shelf.store, &shelf.owners);
     if !dry_run && !gone.is_empty() {
         shelf.repo.forget(gone.iter().map(|(entry, _)| &entry.saved))?;
+        prune_secrets(&shelf.repo)?;
     }
     for (entry, why) in &gone {
         if at.json {
