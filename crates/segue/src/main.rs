@@ -13,6 +13,8 @@ mod git;
 mod history;
 mod keep;
 mod learned;
+mod permissions;
+mod places;
 mod plan;
 mod private;
 mod process;

@@ -8,7 +8,14 @@ struct Talk {
 }
 
 fn options() -> Options {
-    Options { cwd: "/w".to_owned(), resume: None, model: None, bypass: false, compaction_guard: None }
+    Options {
+        cwd: "/w".to_owned(),
+        resume: None,
+        model: None,
+        bypass: false,
+        edit: false,
+        compaction_guard: None,
+    }
 }
 
 impl Talk {
@@ -401,14 +408,15 @@ fn the_end_of_another_turn_is_not_this_ones() {
 fn an_approval_is_asked_by_kind_and_answered_once_under_its_own_id() {
     for (allow, decision) in [(true, "accept"), (false, "decline")] {
         let mut talk = Talk::new();
-        let params = json!({ "threadId": "th", "itemId": "c1", "command": "make" });
+        let params = json!({ "threadId": "th", "itemId": "c1", "command": "/bin/bash -lc 'make \"x y\"'" });
         talk.says(
             &json!({ "id": "a-1", "method": "item/commandExecution/requestApproval", "params": params }),
         );
-        let Some(AgentEvent::PermissionAsked { request, kind, title }) = talk.last() else {
+        let Some(AgentEvent::PermissionAsked { request, kind, title, subject }) = talk.last() else {
             panic!("nothing was asked");
         };
-        assert_eq!((kind.as_str(), title.as_str()), ("execute", "make"));
+        assert_eq!((kind.as_str(), title.as_str()), ("execute", "make \"x y\""));
+        assert_eq!(subject.command.as_deref(), Some("make \"x y\""));
         for _ in 0..2 {
             talk.codex.act(Act::Permission { request: request.clone(), allow }, &mut talk.io);
         }

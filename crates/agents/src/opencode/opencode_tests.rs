@@ -114,7 +114,7 @@ impl Rig {
 }
 
 fn options() -> Options {
-    Options { resume: None, model: None, bypass: false, no_compaction: true }
+    Options { resume: None, model: None, bypass: false, edit: false, no_compaction: true }
 }
 
 fn reading(call: &str, input: u64, cached: u64, chars_after: u64) -> AgentEvent {

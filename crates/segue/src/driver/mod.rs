@@ -32,7 +32,10 @@ use crate::{clean, clock};
 
 pub(crate) use book::Book;
 pub(crate) use circuits::known as known_circuits;
-pub(crate) use face::{Face, Look, size as screen_size, style as screen_style, width as screen_width};
+pub(crate) use face::{
+    Face, Look, colors as screen_colors, paints as screen_paints, size as screen_size, style as screen_style,
+    width as screen_width,
+};
 pub(crate) use socket::{Message, Verdict as HookVerdict, send as say_to_run};
 
 use child::News;

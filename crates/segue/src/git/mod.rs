@@ -8,6 +8,7 @@ mod commit;
 mod facts;
 mod lists;
 mod merge;
+mod own_refs;
 mod restore;
 mod saved;
 mod snapshot;

@@ -26,6 +26,8 @@ mod demo;
 #[cfg(test)]
 mod endurance;
 #[cfg(test)]
+mod first_minutes;
+#[cfg(test)]
 mod forecast;
 #[cfg(test)]
 mod gate_changes;

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::super::args::{ResultFlags, Run};
 use super::super::open;
-use super::super::run::{new_id, warn};
+use super::super::run::{new_id, require_deadline, warn};
 use super::resume::{take_over, try_again};
 use super::{Failure, Known, Place, beside, disk, out, results};
 use crate::clock;
@@ -77,6 +77,9 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
     let file = args.task.clone().unwrap_or_default();
     let flags = args.settings.flags();
     let (settings, known) = (at.settings(&flags)?, Known::new(at, &flags, None)?);
+    if args.ci {
+        require_deadline(&settings)?;
+    }
     fill_gates(&mut plan, &known.gates);
     refuse_what_is_wrong(at, &plan, &known)?;
     if args.dry_run {
@@ -147,7 +150,7 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
         known,
         Take { words: args.settings.resume(None).words(), only, force: args.plan.force },
     )?;
-    drive(at, setting, kept, &args.results)
+    drive(at, setting, kept, &args.results())
 }
 
 // A master plan comes from a tool whose ways are a policy here.
