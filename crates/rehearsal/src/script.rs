@@ -166,6 +166,9 @@ pub enum FaultKind {
         /// For so long after the first time, and the refusal says so; else every time.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resets_in_ms: Option<u64>,
+        /// At most so often, over all sessions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        times: Option<u32>,
     },
 }
 

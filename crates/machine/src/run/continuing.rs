@@ -89,9 +89,10 @@ impl Run {
         if let Some(outcome) = self.start_refused(self.agent, out) {
             return self.end_session(EndReason::Stopped, After::Finish(outcome), out);
         }
-        match self.way() {
-            super::waiting::Way::Go => self.continue_alive(out),
-            _ => self.continue_elsewhere(out),
+        if matches!(self.way(), super::waiting::Way::Go) {
+            self.continue_alive(out);
+        } else {
+            self.continue_elsewhere(out);
         }
     }
 

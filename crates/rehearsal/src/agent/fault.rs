@@ -50,7 +50,8 @@ impl Agent {
     /// Refuses the call that would lead to a step, if the script says so. The first refusal is noted in the log, so that
     /// one with a reset time ends then, whichever session calls.
     pub(super) fn refuse(&mut self, id: &str, n: u32) -> Result<(), Stop> {
-        let Some(Fault { kind: FaultKind::Provider { says, resets_in_ms }, .. }) = self.fault_at(id, n)
+        let Some(Fault { kind: FaultKind::Provider { says, resets_in_ms, times }, .. }) =
+            self.fault_at(id, n)
         else {
             return Ok(());
         };
@@ -65,10 +66,13 @@ impl Agent {
         {
             self.note(&format!("{head}{until}"))?;
         }
-        if until.is_some_and(|until| until <= now) {
+        let refused = format!("refused {n} at ");
+        let enough =
+            |most: u32| log.lines().filter(|line| line.starts_with(&refused)).count() >= most as usize;
+        if until.is_some_and(|until| until <= now) || times.is_some_and(enough) {
             return Ok(());
         }
-        self.note(&format!("refused {n} at {now}"))?;
+        self.note(&format!("{refused}{now}"))?;
         Err(Stop::Provider(says, until.map(|until| until - now)))
     }
 

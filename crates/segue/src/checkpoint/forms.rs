@@ -84,7 +84,7 @@ pub(crate) fn short(document: &Document) -> String {
     let percent =
         document.tokens.percent.map_or_else(|| "fill unknown".to_owned(), |p| format!("{p} % full"));
     let gates =
-        document.gates.iter().map(|g| format!("{} {}", g.name, if g.passed { "green" } else { "red" }));
+        document.gates.iter().map(|g| format!("{} {}", g.name, if g.passed { "passes" } else { "fails" }));
     let gates = gates.collect::<Vec<_>>().join(", ");
     let status = format!(
         "Session {} ({}), {percent}; {}. Gates: {}.",

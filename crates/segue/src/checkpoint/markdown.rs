@@ -127,7 +127,7 @@ fn repository(document: &Document) -> Vec<String> {
     for (word, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
         lines.push(format!("{word} files: {}", cut_list(list, LISTED).join(", ")));
     }
-    let gate = |passed: bool| if passed { "green" } else { "red" };
+    let gate = |passed: bool| if passed { "passes" } else { "fails" };
     lines.extend(document.gates.iter().map(|g| format!("gate {}: {}", g.name, gate(g.passed))));
     lines
 }

@@ -245,7 +245,7 @@ fn one_that_waits_for_a_rate_limit_does_not_hold_the_others() {
     let limited = Fault {
         at_step: 1,
         session: None,
-        kind: FaultKind::Provider { says: Refusal::RateLimited, resets_in_ms: Some(8_000) },
+        kind: FaultKind::Provider { says: Refusal::RateLimited, resets_in_ms: Some(8_000), times: None },
     };
     let script = Script { faults: vec![limited], step_log: Some(world.log()), ..roomy() };
     let path = world.root().join("second.json");
@@ -268,7 +268,7 @@ fn one_that_waits_for_a_rate_limit_does_not_hold_the_others() {
 
 #[test]
 fn where_phases_come_one_after_the_other_one_that_waits_keeps_its_place() {
-    let kind = FaultKind::Provider { says: Refusal::RateLimited, resets_in_ms: Some(2_000) };
+    let kind = FaultKind::Provider { says: Refusal::RateLimited, resets_in_ms: Some(2_000), times: None };
     let world = world(2, Script { faults: vec![Fault { at_step: 1, session: None, kind }], ..roomy() });
     committed(&world, &with_files(&[("1", &[], &[1]), ("2", &[], &[2])]));
     let done = world.segue(&["run", "segue.plan.toml", "--json"]);

@@ -128,7 +128,7 @@ fn a_merge_whose_agent_waits_for_a_provider_lets_the_others_go_first() {
     world.in_step("if [ $n = 9 ]; then echo yes >fixed.txt; fi");
     // What is red tells the agent what to do about it, as a step: the one that its provider refuses for a while.
     world.write("together.sh", "if [ -f parts/01.txt ] && [ -f parts/02.txt ] && [ ! -f fixed.txt ]; then echo '- [ ] step 9: mend it'; exit 1; fi\n");
-    let refusal = FaultKind::Provider { says: Refusal::RateLimited, resets_in_ms: Some(8_000) };
+    let refusal = FaultKind::Provider { says: Refusal::RateLimited, resets_in_ms: Some(8_000), times: None };
     let fault = Fault { at_step: 9, session: None, kind: refusal };
     let script = Script { faults: vec![fault], step_log: Some(world.log()), ..roomy() };
     let path = world.root().join("second.json");

@@ -73,7 +73,7 @@ fn t10_an_agent_that_gives_up_under_observe_leaves_a_handoff_file_that_says_how_
         "## Tasks Remaining\n| # | what |",
         "parts/01.txt (new)",
         "## Partial Progress\n- in the work tree: ",
-        "- gate check: red",
+        "- gate check: not known, files changed since its last result",
         &format!("segue resume {}", done.run()),
     ] {
         assert!(text.contains(part), "{part}: {text}");
@@ -210,7 +210,7 @@ fn a_template_of_the_work_trees_own_can_put_the_task_first_and_a_wrong_one_is_re
     done.exits(0);
     world.assert_each_step_once(&done);
     assert!(world.prompts()[1][0].starts_with("TASK FIRST\n# Write the parts"), "{}", world.prompts()[1][0]);
-    world.write(".segue/prompts/continuation.md", "{{ task }} {{ memory }}");
+    world.write(".segue/prompts/continuation.md", "{{ task }} {{ checkpoint }} {{ memory }}");
     let refused = world.segue(&["run", "TASK.md"]);
     refused.exits(2);
     assert!(refused.err.contains("\"memory\"") && refused.err.contains("checkpoint"), "{}", refused.err);

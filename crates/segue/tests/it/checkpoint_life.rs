@@ -9,7 +9,7 @@ use crate::support::{Done, World, pack, small, unpacked, until};
 
 /// A finished run with at least two checkpoints.
 fn finished() -> (World, Done) {
-    let world = World::new(10, small());
+    let world = World::new(16, small());
     let done = world.segue(&["run", "TASK.md", "--json"]);
     done.exits(0);
     assert!(world.checkpoint_files().len() > 1, "{}", done.all());

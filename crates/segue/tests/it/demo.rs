@@ -169,7 +169,8 @@ fn t10_observe_only_warns_and_leaves_a_handoff_file_from_which_resume_finishes()
     assert_eq!(shown.done.code, Some(1), "{}", shown.done.all());
     let stages = shown.done.of("stage.reached");
     let reached: Vec<_> = stages.iter().map(|s| (s["stage"].as_str().unwrap(), s["do"].clone())).collect();
-    assert_eq!(reached, [("70%", serde_json::json!(["warn"])), ("90%", serde_json::json!(["warn"]))]);
+    let warn_and_tell = serde_json::json!(["warn", "tell"]);
+    assert_eq!(reached, [("70%", warn_and_tell.clone()), ("90%", warn_and_tell)]);
     for kind in ["checkpoint.requested", "handoff.decided"] {
         assert!(shown.done.of(kind).is_empty(), "{kind}");
     }

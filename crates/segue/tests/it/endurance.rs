@@ -146,7 +146,7 @@ fn h4_the_next_agent_takes_over_from_one_that_never_begins() {
 
 #[test]
 fn e3_every_line_is_json_whatever_the_task_and_the_path_contain() {
-    let world = World::new(5, small());
+    let world = World::new(10, small());
     let odd = world.root().join("a \"b\" 'c' \\d\ne €😀 $HOME `id` {{ x }}");
     std::fs::rename(world.repo(), &odd).unwrap();
     let task = format!(

@@ -1,6 +1,6 @@
 //! A second opinion before a run is called done, from end to end.
 
-use segue_rehearsal::script::{Fault, FaultKind, Script};
+use segue_rehearsal::script::{Reply, Script};
 
 use crate::handoff::scripted;
 use crate::support::{Done, World, small};
@@ -75,11 +75,8 @@ fn a_helper_that_changes_files_is_told_on_its_words_do_not_count_and_nothing_is_
 
 #[test]
 fn a_helper_is_denied_what_the_working_agent_may() {
-    let lies = vec![Fault { at_step: 2, session: None, kind: FaultKind::Lie }];
-    let world = World::new(
-        2,
-        Script { faults: lies, last_words: vec!["That is all.\n\nSTATUS: done".into()], ..small() },
-    );
+    let gives_up = Reply { when: "# Write the parts".into(), say: "That is all.\n\nSTATUS: done".into() };
+    let world = World::new(2, Script { replies: vec![gives_up], ..small() });
     let looks = Script {
         permissions: true,
         last_words: vec!["VERDICT: not done: part 2 is missing".into()],

@@ -84,7 +84,7 @@ fn lies_in_a_checkpoint_are_struck_from_what_the_next_session_is_told() {
         let remark =
             format!("## Completed Work\n- {GHOST}\n- {TESTS}\n- {COMMIT}\n- Decided to keep it small.");
         let script = Script { checkpoint: habit, remarks: vec![remark], ..small() };
-        let world = World::new(6, script.clone());
+        let world = World::new(10, script.clone());
         world.keep_conversations(script);
         let done = world.segue(&["run", "TASK.md", "--json"]);
         done.exits(0);

@@ -11,8 +11,8 @@ use crate::support::{Done, Running, World, left_behind, small, until};
 
 const STEPS: u32 = 6;
 
-fn provider(at_step: u32, session: Option<u32>, says: Refusal, resets_in_ms: Option<u64>) -> Fault {
-    Fault { at_step, session, kind: FaultKind::Provider { says, resets_in_ms } }
+fn provider(at_step: u32, times: Option<u32>, says: Refusal, resets_in_ms: Option<u64>) -> Fault {
+    Fault { at_step, session: None, kind: FaultKind::Provider { says, resets_in_ms, times } }
 }
 
 /// A job whose agent meets this, under short pauses, with its conversations kept.
@@ -58,13 +58,15 @@ fn waits(running: &Running) -> bool {
     running.so_far().contains("\"wait.started\"")
 }
 
-/// Everything is done, nothing twice, and no session was given the task twice.
+/// Everything is done, nothing twice, and no session was given the task twice: a conversation that was interrupted is only
+/// told to continue.
 #[track_caller]
 fn assert_done_with_one_prompt_each(world: &World, done: &Done) {
     done.exits(0);
     world.assert_each_step_once(done);
     for (n, prompts) in world.prompts().iter().enumerate() {
-        assert_eq!(prompts.len(), 1, "session {n}: {prompts:#?}\n{}", done.all());
+        let again: Vec<_> = prompts.iter().skip(1).filter(|p| !p.starts_with("[segue: continue]")).collect();
+        assert!(again.is_empty(), "session {n}: {prompts:#?}\n{}", done.all());
     }
     assert_eq!(world.segue(&["replay"]).code, Some(0), "{}", world.segue(&["replay"]).all());
 }
@@ -82,8 +84,9 @@ fn h3_a_rate_limit_is_waited_for_until_it_is_over() {
     );
     assert!(millis(ended, "at") >= millis(started, "until"), "{}", done.all());
     assert_eq!(started["why"], "scripted's rate limit");
-    let second = &done.of("session.started")[1];
-    assert_eq!((&second["agent"], &second["reason"]), (&"scripted".into(), &"restart".into()));
+    let continued = &done.of("session.continued")[0];
+    assert_eq!((&continued["session"], &continued["how"]), (&"s1".into(), &"alive".into()));
+    assert_eq!(done.of("session.started").len(), 1, "the conversation is kept\n{}", done.all());
 }
 
 #[test]
@@ -92,12 +95,12 @@ fn h3_killed_while_it_waits_a_run_goes_on_at_the_right_time_with_the_prompt_issu
     let run = world.launch(&["run", "TASK.md", "--json"], "run");
     until("the wait", || waits(&run));
     let id = world.run_id().unwrap();
-    assert_eq!(left_behind(&id), [""; 0], "no process runs while it waits");
+    assert_eq!(left_behind(&id).len(), 1, "the agent's process is kept through a short wait");
     run.signal("KILL");
     let killed = run.wait();
     let planned = millis(&killed.of("wait.started")[0], "until");
     let status = world.segue(&["status", "--json"]);
-    assert_eq!(millis(&status.lines()[0]["waiting"], "until"), planned, "{}", status.all());
+    assert_eq!(status.lines()[0]["status"], "crashed", "{}", status.all());
     let resumed = world.segue(&["resume", "--json"]);
     let again = &resumed.of("wait.started")[0];
     assert_eq!(millis(again, "until"), planned, "not from anew\n{}", resumed.all());
@@ -105,8 +108,8 @@ fn h3_killed_while_it_waits_a_run_goes_on_at_the_right_time_with_the_prompt_issu
     let (count, ready) = refused(&world);
     assert_eq!(count, 1, "it came too early\n{}", resumed.all());
     assert!(started >= planned && planned >= ready.unwrap(), "{started} {planned} {ready:?}");
-    assert_eq!(world.prompts().len(), 2);
     assert_done_with_one_prompt_each(&world, &resumed);
+    assert_eq!(left_behind(&id), [""; 0]);
 }
 
 /// The numbers of the events at which the provider refuses and at which the wait is over, in a run that is not killed.
@@ -144,17 +147,17 @@ fn h3_each_cause_has_its_own_action() {
         (Refusal::RateLimited, "rate limited until", 2_400),
         (Refusal::Network, "cannot be reached until", 800),
     ] {
-        let world = world(vec![provider(3, Some(1), says, None), provider(3, Some(2), says, None)]);
+        let world = world(vec![provider(3, Some(2), says, None)]);
         world.configure("[wait]\nfirst = \"800ms\"\n");
         let done = world.segue(&["run", "TASK.md", "--json"]);
         assert_done_with_one_prompt_each(&world, &done);
         assert_eq!(refused(&world).0, 2, "{says:?}\n{}", done.all());
         let told: Vec<Value> =
             done.of("warning").into_iter().filter(|w| w["code"] == "agent_failed").collect();
-        let started = done.of("session.started");
+        let again = done.of("session.continued");
         for (n, told) in told.iter().enumerate() {
             assert!(told["text"].as_str().unwrap().contains(word), "{told}");
-            let gap = millis(&started[n + 1], "at") - millis(told, "at");
+            let gap = millis(&again[n], "at") - millis(told, "at");
             assert!(gap >= pause << n, "{says:?}: {gap} ms before try {}\n{}", n + 2, done.all());
         }
     }
@@ -204,7 +207,7 @@ fn h4_two_agents_that_fail_in_turn_stop_with_an_account_and_are_resumable() {
     assert!(reason.contains("scripted: rate limited") && reason.contains("second: overloaded"), "{reason}");
     let agents: Vec<Value> = done.of("session.started").iter().map(|s| s["agent"].clone()).collect();
     assert!(agents.contains(&"scripted".into()) && agents.contains(&"second".into()), "{agents:?}");
-    assert_eq!(agents.len(), 7);
+    assert_eq!(agents.len() + done.of("session.continued").len(), 7, "{}", done.all());
     world.keep_conversations(Script { window: 100_000, ..small() });
     let resumed = world.segue(&["resume", "--json", "--now"]);
     assert_done_with_one_prompt_each(&world, &resumed);

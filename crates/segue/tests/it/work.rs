@@ -34,7 +34,7 @@ fn contents(dir: &Path) -> Files {
 
 /// A finished run with a few checkpoints, in a work tree with an executable and a link that git does not track.
 fn finished() -> (World, Done) {
-    let world = World::new(10, small());
+    let world = World::new(16, small());
     world.write("tools/run me.sh", "#!/bin/sh\n");
     let tool = world.repo().join("tools/run me.sh");
     std::fs::set_permissions(tool, std::fs::Permissions::from_mode(0o755)).unwrap();

@@ -85,7 +85,7 @@ impl Driven {
         let name = match &act {
             Act::Prompt(_) => "prompt",
             Act::SideQuestion { .. } => "side",
-            _ => "close",
+            Act::Ask(_) | Act::Tell(_) | Act::Permission { .. } | Act::Braked | Act::Close => "close",
         };
         self.acts.push(json!({ "after": self.read, "act": name }));
         self.with(|adapter, io| adapter.act(act, io));
@@ -277,11 +277,9 @@ fn assert_undisturbed(world: &World, events: &[AgentEvent]) {
     for pair in main.windows(2) {
         assert!(pair[1].starts_with(pair[0]), "{:#?}\nis not continued by\n{:#?}", pair[0], pair[1]);
     }
-    let readings = events.iter().filter_map(|event| match event {
-        AgentEvent::UsageRead(reading) if reading.scope == Scope::Main && reading.fill() > 0 => {
-            Some(reading.fill())
-        }
-        _ => None,
+    let readings = events.iter().filter_map(|event| {
+        let AgentEvent::UsageRead(reading) = event else { return None };
+        (reading.scope == Scope::Main && reading.fill() > 0).then(|| reading.fill())
     });
     let asked: Vec<u64> = world.bodies_asking().into_iter().collect();
     let truth: Vec<u64> = world
