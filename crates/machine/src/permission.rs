@@ -42,7 +42,7 @@ pub(crate) fn grants(agent: &AgentSpec, run: &RunSpec, kind: &str, subject: &Sub
         && match kind {
             _ if LOOKS.contains(&kind) => inside(),
             _ if CHANGES.contains(&kind) => !subject.paths.is_empty() && inside(),
-            "execute" => subject.command.as_deref().is_some_and(|command| is_gate(command, run)),
+            "execute" => inside() && subject.command.as_deref().is_some_and(|command| is_gate(command, run)),
             _ => false,
         }
 }
@@ -131,6 +131,8 @@ mod tests {
         {
             assert!(!may(other), "{other}");
         }
+        let elsewhere = Subject { paths: vec!["/etc".to_owned()], ..command("npm test && true") };
+        assert!(!grants(&run.agents[0], &run, "execute", &elsewhere), "the gate's command in another folder");
         assert!(!grants(&run.agents[0], &run, "execute", &Subject::default()));
         let mut manual = run.clone();
         manual.gates[0].manual = true;

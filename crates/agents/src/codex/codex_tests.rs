@@ -494,3 +494,43 @@ fn h3_a_time_to_come_back_is_read_from_the_body_and_else_from_the_words() {
     assert_eq!(retry("Rate limit reached. Please try again in 1s.", &status), Some(Retry::After(1_000)));
     assert_eq!(retry("busy", &json!("serverOverloaded")), None);
 }
+
+#[test]
+fn edit_is_the_sandbox_of_the_work_tree_with_approvals() {
+    let args = |edit: bool| Codex::new(Options { edit, ..options() }).extras().args.join(" ");
+    let edit = args(true);
+    assert!(
+        edit.contains("sandbox_mode=\"workspace-write\"") && edit.contains("approval_policy=\"on-request\"")
+    );
+    assert!(!args(false).contains("sandbox_mode"));
+    let exec = CodexExec::new(None, false).with_edit(true).extras().args.join(" ");
+    assert!(exec.contains("workspace-write") && !exec.contains("bypass"), "{exec}");
+}
+
+#[test]
+fn a_change_is_asked_for_with_all_files_that_it_touches() {
+    let mut talk = Talk::new();
+    let change = json!({ "path": "/w/a", "kind": { "type": "update", "move_path": "/etc/x" }, "diff": "" });
+    talk.tells("item/started", &json!({ "item": { "type": "fileChange", "id": "f1", "changes": [change] } }));
+    let params = json!({ "threadId": "th", "itemId": "f1" });
+    talk.says(&json!({ "id": "a-2", "method": "item/fileChange/requestApproval", "params": params }));
+    let Some(AgentEvent::PermissionAsked { kind, subject, .. }) = talk.last() else {
+        panic!("nothing was asked")
+    };
+    assert_eq!((kind.as_str(), subject.paths), ("edit", vec!["/w/a".to_owned(), "/etc/x".to_owned()]));
+}
+
+#[test]
+fn a_command_is_known_without_the_shell_around_it() {
+    for (wire, bare) in [
+        ("/bin/bash -lc 'npm test && echo \"a\"'", "npm test && echo \"a\""),
+        (r"bash -lc 'echo '\''x'\'''", "echo 'x'"),
+        ("zsh -lc \"make test\"", "make test"),
+        ("bash -lc ls", "ls"),
+        ("bash -lc \"echo $HOME\"", "bash -lc \"echo $HOME\""),
+        ("cargo test", "cargo test"),
+        ("evil -lc 'npm test'", "evil -lc 'npm test'"),
+    ] {
+        assert_eq!(item::bare_command(wire), bare);
+    }
+}

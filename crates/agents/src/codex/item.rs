@@ -60,8 +60,8 @@ impl Codex {
         let Some(title) = tool_title(item) else { return };
         let id = item["id"].as_str().unwrap_or_default().to_owned();
         let changes = item["changes"].as_array().into_iter().flatten();
-        let paths: Vec<String> =
-            changes.filter_map(|change| change["path"].as_str()).map(str::to_owned).collect();
+        let places = changes.flat_map(|change| [&change["path"], &change["kind"]["move_path"]]);
+        let paths: Vec<String> = places.filter_map(Value::as_str).map(str::to_owned).collect();
         if !paths.is_empty() {
             self.changing.insert(id.clone(), paths);
         }

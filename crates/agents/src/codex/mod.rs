@@ -294,7 +294,8 @@ impl Codex {
         let command = params["command"].as_str().map(item::bare_command);
         let known = self.tools.get(item).cloned();
         let title = command.clone().or(known).unwrap_or_else(|| kind.to_owned());
-        let paths = self.changing.get(item).cloned().unwrap_or_default();
+        let mut paths = self.changing.get(item).cloned().unwrap_or_default();
+        paths.extend(params["cwd"].as_str().map(str::to_owned));
         let subject = Subject { command, paths };
         let key = id.to_string();
         self.approvals.insert(key.clone(), id.clone());

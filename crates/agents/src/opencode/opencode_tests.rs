@@ -432,6 +432,8 @@ fn what_it_needs_is_passed_by_variables_that_leave_its_files_alone() {
     let env = names(Options { bypass: true, ..options() });
     let env: Vec<&str> = env.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(env, ["OPENCODE_DISABLE_AUTOCOMPACT", "OPENCODE_DISABLE_PRUNE", "OPENCODE_PERMISSION"]);
+    let asks = names(Options { edit: true, ..options() }).pop().unwrap();
+    assert_eq!(asks, ("OPENCODE_PERMISSION".to_owned(), r#"{"*":"ask"}"#.to_owned()));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::out;
 /// Prints the first page, or writes all of them into a directory.
 pub(super) fn man(at: &Place, args: &Man) -> Result<u8, Failure> {
     let command = Args::command();
-    let Some(dir) = &args.dir else {
+    let Some(dir) = &args.into else {
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page)?;
         out::bytes(&page);

@@ -235,7 +235,13 @@ impl Driver {
 
     fn stop_asked(&mut self) {
         if self.machine.view().session.is_some() {
-            self.face.note("stopping: the agent is asked for a checkpoint; once more stops at once");
+            let spec = self.machine.view().spec.as_deref();
+            let most = spec.map_or(0, |spec| spec.limits.ask_timeout_ms / 1_000);
+            let text = format!(
+                "stopping: the agent is writing a checkpoint (at most {most} s); press Ctrl-C again to stop at once. \
+                 The files are saved in any case; `segue resume` continues"
+            );
+            self.face.note(&text);
         }
         self.queue.push_back(Event::StopAsked { how: StopHow::Gently });
     }

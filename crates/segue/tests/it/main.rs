@@ -45,6 +45,8 @@ mod loops;
 #[cfg(test)]
 mod meter;
 #[cfg(test)]
+mod on_terminal;
+#[cfg(test)]
 mod outer;
 #[cfg(test)]
 mod owner;

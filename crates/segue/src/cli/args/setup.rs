@@ -79,7 +79,7 @@ pub(in crate::cli) struct Clean {
 pub(in crate::cli) struct Man {
     /// Write a page for every command into this directory instead of printing the first one
     #[arg(value_name = "DIR")]
-    pub(in crate::cli) dir: Option<PathBuf>,
+    pub(in crate::cli) into: Option<PathBuf>,
 }
 
 /// A shell with completions.
