@@ -15,13 +15,14 @@ const REAL: [&str; 1] = ["segue/real"];
 /// The test programs that start segue from end to end: they wait too.
 const FROM_END_TO_END: [&str; 1] = ["segue/it"];
 /// Every other test program besides those in the sources of the crates themselves.
-const PURE: [&str; 12] = [
+const PURE: [&str; 13] = [
     "agents/cassettes",
     "agents/words",
     "fuzz/seeds",
     "machine/claims",
     "machine/ledger",
     "machine/properties",
+    "machine/statement",
     "plans/properties",
     "plans/shapes",
     "redact/it",

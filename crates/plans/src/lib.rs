@@ -47,7 +47,7 @@ pub use model::{
 pub use named::task_named;
 pub use show::draw;
 pub use task::{BadTask, read_task};
-pub use write_back::{WrittenBack, write_back};
+pub use write_back::{WrittenBack, merge_by_item, write_back};
 
 /// The published schema of the native format.
 pub fn plan_schema() -> schemars::Schema {

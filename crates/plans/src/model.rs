@@ -29,6 +29,9 @@ pub struct Source {
     pub boxes: u32,
     /// How many of them are ticked.
     pub ticked: u32,
+    /// Of a folder of plans, what stands before the first task of this one.
+    #[serde(skip)]
+    pub header: String,
 }
 
 /// The format that a plan is written in.

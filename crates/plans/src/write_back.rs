@@ -51,9 +51,82 @@ pub fn write_back(
     Ok(back)
 }
 
+/// What marks the end of an item's line while two versions of its file are merged; no plan has it.
+const ANCHOR: char = '\u{1}';
+
+/// Brings together two versions of a plan file that come from the same one, item by item: what only one of them changed
+/// about an item holds, and what stands beside the items is left to `merge`, which gives nothing where both changed it.
+pub fn merge_by_item(
+    name: &str,
+    format: Format,
+    base: &str,
+    [ours, theirs]: [&str; 2],
+    merge: impl FnOnce([&str; 3]) -> Option<String>,
+) -> Option<String> {
+    let over = |text: &str| -> Option<BTreeMap<String, Status>> {
+        let items = items_of(name, text, format).ok()?;
+        Some(items.into_iter().map(|item| (item.key, item.status)).collect())
+    };
+    let (was, mine, other) = (over(base)?, over(ours)?, over(theirs)?);
+    // With the same states and a line between any two items, edits of different items never meet.
+    let neutral = |text: &str| {
+        let states: Vec<(&str, Status)> = was.iter().map(|(key, status)| (key.as_str(), *status)).collect();
+        let back = write_back(name, text, format, &states).ok()?;
+        anchored(name, &back.text, format)
+    };
+    let merged = merge([&neutral(base)?, &neutral(ours)?, &neutral(theirs)?])?;
+    let merged: String = merged.split_inclusive('\n').filter(|line| !line.starts_with(ANCHOR)).collect();
+    let changed = |states: &BTreeMap<String, Status>, key: &str| {
+        let now = states.get(key).copied()?;
+        (Some(now.is_over()) != was.get(key).map(|was| was.is_over())).then_some(now)
+    };
+    let keys: BTreeSet<&str> =
+        was.keys().chain(mine.keys()).chain(other.keys()).map(String::as_str).collect();
+    let states = keys.into_iter().filter_map(|key| {
+        Some((key, changed(&mine, key).or_else(|| changed(&other, key)).or_else(|| was.get(key).copied())?))
+    });
+    let states: Vec<(&str, Status)> = states.collect();
+    write_back(name, &merged, format, &states).ok().map(|back| back.text)
+}
+
+// A line of its own behind each line with an item.
+fn anchored(name: &str, text: &str, format: Format) -> Option<String> {
+    let items = items_of(name, text, format).ok()?;
+    let lines: BTreeMap<usize, &str> = items.iter().map(|item| (item.mark.to, item.key.as_str())).collect();
+    let mut from = 0;
+    let mut marked = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        marked.push_str(line);
+        let to = from + line.len();
+        if line.ends_with('\n') {
+            for (_, key) in lines.range(from + 1..=to) {
+                marked.push_str(&format!("{ANCHOR}{key}\n"));
+            }
+        }
+        from = to;
+    }
+    Some(marked)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn neighbours_that_two_agents_changed_are_merged_item_by_item() {
+        let base = "# A\n- [ ] 1.1 one\n- [ ] 1.2 two\n- [ ] 1.3 three\n";
+        let (ours, theirs) =
+            (base.replace("[ ] 1.1", "[x] 1.1"), base.replace("[ ] 1.2 two", "[x] 1.2 two (abc)"));
+        // As a merge by lines does it where both differ in one place only.
+        let merge = |[base, ours, theirs]: [&str; 3]| {
+            assert_eq!(base, ours, "nothing but the box is different");
+            assert_eq!(base.lines().count(), 7, "a line between any two items");
+            Some(theirs.to_owned())
+        };
+        let merged = merge_by_item("x.md", Format::Checklist, base, [&ours, &theirs], merge).unwrap();
+        assert_eq!(merged, "# A\n- [x] 1.1 one\n- [x] 1.2 two (abc)\n- [ ] 1.3 three\n");
+        assert_eq!(merge_by_item("x.md", Format::Checklist, base, [&ours, &theirs], |_| None), None);
+    }
 
     #[test]
     fn only_the_boxes_that_changed_are_different() {

@@ -209,6 +209,7 @@ fn endings(text: &str) -> Vec<Outer> {
             usage_pct: None,
             text: None,
         }),
+        Outer::SessionContinued(SessionContinued { session: t(), how: Continued::Resumed, after: t() }),
         Outer::SessionEnded(SessionEnded {
             session: "s1".into(),
             reason: EndReason::Failed,
@@ -238,7 +239,6 @@ fn endings(text: &str) -> Vec<Outer> {
         }),
         Outer::PhaseStarted(phase(None)),
         Outer::PhaseFinished(phase(Some(PhaseStatus::Split))),
-        Outer::SessionContinued(SessionContinued { session: t(), how: Continued::Resumed, after: t() }),
         Outer::WaitStarted(wait()),
         Outer::WaitEnded(wait()),
         Outer::LimitReached(LimitReached { limit: Limit::Cost, value: t() }),

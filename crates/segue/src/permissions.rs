@@ -90,7 +90,9 @@ fn deny_words(name: &str, kind: AgentKind) -> String {
         AgentKind::CodexExec => {
             return format!("{name} works in Codex's own sandbox, which decides what it may do");
         }
-        _ => "its own settings decide (by default: it may only read)",
+        AgentKind::Claude | AgentKind::Gemini | AgentKind::Acp | AgentKind::Command => {
+            "its own settings decide (by default: it may only read)"
+        }
     };
     format!(
         "{name}: {own}; whatever it asks for is denied. `--permissions edit` lets it edit files here and run the gates"

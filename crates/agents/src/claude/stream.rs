@@ -211,6 +211,10 @@ fn allowances(info: &Value, io: &mut Io) {
 /// A tool call in a few words: the tool and the telling part of its input.
 pub(super) fn title(name: &str, input: &Value) -> String {
     let telling = ["command", "file_path", "path", "pattern", "url", "description", "prompt"];
+    let question = input.pointer("/questions/0/question").and_then(Value::as_str);
+    if let Some(question) = question.filter(|_| name == ASKS) {
+        return cut_chars(question.lines().next().unwrap_or_default(), 160);
+    }
     let part = telling.iter().find_map(|key| input[*key].as_str()).unwrap_or_default();
     let part = cut_chars(part.lines().next().unwrap_or_default(), 160);
     if part.is_empty() {
@@ -231,6 +235,9 @@ pub(super) fn subject(input: &Value) -> Subject {
     }
 }
 
+/// The tool by which the agent asks a person.
+const ASKS: &str = "AskUserQuestion";
+
 /// The kind of a tool, in the words that permissions are given in; a tool of unknown kind is one of its own.
 pub(super) fn kind(name: &str) -> &str {
     match name {
@@ -239,6 +246,7 @@ pub(super) fn kind(name: &str) -> &str {
         "Read" | "LS" => "read",
         "Glob" | "Grep" => "search",
         "WebFetch" | "WebSearch" => "fetch",
+        ASKS => "question",
         other => other,
     }
 }

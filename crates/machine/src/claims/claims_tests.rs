@@ -39,21 +39,25 @@ fn found(text: &str, evidence: &Evidence) -> Vec<Finding> {
 }
 
 #[test]
-fn one_sentence_may_name_several_files_in_several_ways() {
-    assert_eq!(
-        all("I created src/a.rs, `src/b.rs` and c.rs, and removed d.rs but did not touch e.rs."),
-        [
-            file("src/a.rs", Change::Created),
-            file("src/b.rs", Change::Created),
-            file("c.rs", Change::Created),
-            file("d.rs", Change::Deleted)
-        ]
-    );
-    assert_eq!(
-        all("Renamed src/a.rs to src/b.rs."),
-        [file("src/a.rs", Change::Deleted), file("src/b.rs", Change::Touched)]
-    );
-    assert_eq!(all("I created the following files:\n- src/a.rs\n- src/b.rs").len(), 2);
+fn v2_only_plain_words_claim_a_file() {
+    for (text, claimed) in [
+        ("I created `src/a.rs`.", vec![file("src/a.rs", Change::Created)]),
+        ("- Added `a.rs` and `b.rs`", vec![file("a.rs", Change::Created), file("b.rs", Change::Created)]),
+        ("- `src/a.rs` (new)", vec![file("src/a.rs", Change::Created)]),
+        ("I created the following files:\n- src/a.rs", vec![file("src/a.rs", Change::Created)]),
+        (
+            "Files modified: src/a.rs, b.rs",
+            vec![file("src/a.rs", Change::Touched), file("b.rs", Change::Touched)],
+        ),
+        ("- Added `dist/` to .gitignore", vec![]),
+        ("- Created `config.json` parsing helpers", vec![]),
+        ("I did not create `src/a.rs`.", vec![]),
+        ("Created `src/a.rs`, then removed it again.", vec![]),
+        ("I will create `src/a.rs`.", vec![]),
+    ] {
+        let found: Vec<ClaimKind> = all(text).into_iter().filter(ClaimKind::checkable).collect();
+        assert_eq!(found, claimed, "{text}");
+    }
 }
 
 #[test]
@@ -98,9 +102,10 @@ fn files_are_held_against_git() {
         ("Created the folder src/x/.", Confirmed),
         ("Created the folder src/y/.", Contradicted),
     ] {
-        assert_eq!(found(text, &world()), [finding], "{text}");
+        let text = format!("- {text}");
+        assert_eq!(found(&text, &world()), [finding], "{text}");
         let blind = Evidence { git: false, ..world() };
-        assert_eq!(found(text, &blind), [Unknown], "{text}");
+        assert_eq!(found(&text, &blind), [Unknown], "{text}");
     }
 }
 
@@ -129,40 +134,23 @@ fn a_stale_or_missing_gate_settles_nothing_and_would_be_worth_a_run() {
 }
 
 #[test]
-fn one_test_may_pass_while_the_gate_is_red() {
-    let red = |tail: &str| Evidence {
-        gates: vec![GateFact {
-            name: "tests".to_owned(),
-            tail: tail.to_owned(),
-            exit: Some(101),
-            ..GateFact::default()
-        }],
-        ..world()
-    };
-    assert_eq!(found("test_empty passes.", &red("test test_other ... FAILED")), [Finding::Unknown]);
-    assert_eq!(found("test_empty passes.", &red("test test_empty ... FAILED")), [Finding::Contradicted]);
-}
-
-#[test]
 fn commits_are_held_against_the_log() {
     let clean = Evidence { dirty: false, ..world() };
     assert_eq!(found("Committed as abcdef1.", &world()), [Finding::Confirmed]);
     assert_eq!(found("Committed as abcdef9.", &world()), [Finding::Contradicted]);
-    assert_eq!(found("Committed everything.", &world()), [Finding::Contradicted]);
-    assert_eq!(found("Committed everything.", &clean), [Finding::Confirmed]);
-    assert_eq!(found("Committed \"parser: first part\".", &clean), [Finding::Confirmed]);
-    assert_eq!(found("Committed \"printer: all of it\".", &clean), [Finding::Contradicted]);
-    assert_eq!(found("Pushed the commit to origin.", &clean), [Finding::Unknown]);
+    assert_eq!(found("Commit: abcdef1", &clean), [Finding::Confirmed]);
+    assert_eq!(found("Commits: abcdef1, 9d1e0aa", &clean), [Finding::Confirmed, Finding::Contradicted]);
+    assert_eq!(found("The bug came with commit 9d1e0aa.", &clean), []);
 }
 
 #[test]
-fn only_what_is_not_so_is_struck_and_what_is_true_beside_it_is_restated() {
+fn only_sentences_in_which_something_is_not_so_are_struck() {
     let text = "## Completed Work\n- Created src/new.rs.  It   is fast.\n- Created src/nope.rs\n  with the lexer\n- Created src/new.rs and src/nope.rs\n\
-        - Pushed to origin\n\nProse: {{ kept }}. I wrote src/lie.rs. It works.\n";
+        - All tests pass\n\nProse: {{ kept }}. I created src/lie.rs. It works.\n";
     let judged = judge(claims(text), &world());
     assert_eq!(
         strike(text, &judged),
-        "## Completed Work\n- Created src/new.rs.  It   is fast.\n- `src/new.rs` created.\n- Pushed to origin (unverified)\n\n\
+        "## Completed Work\n- Created src/new.rs.  It   is fast.\n- All tests pass (unverified)\n\n\
         Prose: {{ kept }}. It works."
     );
     assert_eq!(count(&judged).contradicted, 3);
@@ -173,7 +161,7 @@ fn many_changed_files_are_looked_through_once() {
     let created: Vec<String> = (0..10_000).map(|n| format!("src/m{}/f{n}.rs", n % 100)).collect();
     let evidence = Evidence { git: true, tree: created.clone(), created, ..Evidence::default() };
     assert_eq!(
-        found("Created f9999.rs and f10000.rs.", &evidence),
+        found("- Created f9999.rs and f10000.rs.", &evidence),
         [Finding::Confirmed, Finding::Contradicted]
     );
 }

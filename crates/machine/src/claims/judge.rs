@@ -10,8 +10,8 @@ pub fn judge(claims: Vec<Claim>, evidence: &Evidence) -> Vec<Judged> {
     let lookup = Lookup::new(evidence, paths.iter().map(String::as_str));
     let found = |claim: &Claim| match &claim.kind {
         ClaimKind::File { path, change } => file(&lookup, evidence, path, *change),
-        ClaimKind::TestsPass { gate, only } => tests(evidence, gate.as_deref(), only.as_deref()),
-        ClaimKind::Committed { what, all, pushed } => committed(evidence, what.as_deref(), *all, *pushed),
+        ClaimKind::TestsPass { gate, .. } => tests(evidence, gate.as_deref()),
+        ClaimKind::Committed { what, .. } => committed(evidence, what.as_deref()),
         ClaimKind::Done
         | ClaimKind::Decision
         | ClaimKind::Constraint
@@ -91,7 +91,7 @@ fn file(lookup: &Lookup<'_>, evidence: &Evidence, path: &str, change: Change) ->
     }
 }
 
-fn tests(evidence: &Evidence, gate: Option<&str>, only: Option<&str>) -> Found {
+fn tests(evidence: &Evidence, gate: Option<&str>) -> Found {
     let gates = gates(evidence, gate);
     if gates.is_empty() {
         let last = evidence.commands.iter().rev().find(|(title, _)| runs(title, gate.unwrap_or("tests")));
@@ -104,13 +104,7 @@ fn tests(evidence: &Evidence, gate: Option<&str>, only: Option<&str>) -> Found {
     if let Some(red) = gates.iter().find(|g| !g.passed && !g.stale) {
         let exit =
             red.exit.map_or_else(|| "ended by a signal or the time-out".to_owned(), |e| format!("exit {e}"));
-        let words = format!("gate {}: red ({exit})", red.name);
-        return match only {
-            Some(part) if !names_failure(&red.tail, part) => {
-                open(format!("{words}, which may be about others"))
-            }
-            _ => not_so(words),
-        };
+        return not_so(format!("gate {}: red ({exit})", red.name));
     }
     let names = gates.iter().map(|g| g.name.as_str()).collect::<Vec<_>>().join(", ");
     if gates.iter().any(|g| g.stale) {
@@ -141,35 +135,18 @@ fn runs(title: &str, kind: &str) -> bool {
     words.iter().any(|w| title.contains(w))
 }
 
-fn names_failure(tail: &str, part: &str) -> bool {
-    let part = part.to_lowercase();
-    tail.lines().map(str::to_lowercase).any(|l| l.contains("fail") && l.contains(&part))
-}
-
-fn committed(evidence: &Evidence, what: Option<&str>, all: bool, pushed: bool) -> Found {
+fn committed(evidence: &Evidence, what: Option<&str>) -> Found {
     if !evidence.git {
         return open("there is no repository to ask");
     }
-    let Some((last, _)) = evidence.commits.first() else {
-        return not_so("git: no commit since the run began");
-    };
-    if let Some(what) = what
-        && !evidence.commits.iter().any(|(hash, subject)| is_commit(what, hash, subject))
-    {
-        return not_so(format!("git: no commit {what} since the run began"));
+    match (what, evidence.commits.as_slice()) {
+        (_, []) => not_so("git: no commit since the run began"),
+        (Some(what), commits) if commits.iter().any(|(hash, subject)| is_commit(what, hash, subject)) => {
+            so(format!("git: commit {what}"))
+        }
+        (Some(what), _) => not_so(format!("git: no commit {what} since the run began")),
+        (None, _) => open("git: there are commits since the run began"),
     }
-    if all && evidence.dirty {
-        return not_so("git: some changes are not committed");
-    }
-    if pushed {
-        return open("git: committed; the remote was not asked");
-    }
-    if what.is_none() && evidence.dirty {
-        return open("git: there are commits since the run began, and changes that are not committed");
-    }
-    let short: String = last.chars().take(9).collect();
-    so(what
-        .map_or_else(|| format!("git: commit {short}, nothing uncommitted"), |w| format!("git: commit {w}")))
 }
 
 fn is_commit(what: &str, hash: &str, subject: &str) -> bool {

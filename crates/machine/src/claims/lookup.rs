@@ -35,13 +35,10 @@ impl<'a> Lookup<'a> {
     pub(super) fn new<'p>(evidence: &'a Evidence, paths: impl Iterator<Item = &'p str>) -> Self {
         let wanted: BTreeSet<String> =
             paths.filter_map(|p| inside(p, evidence)).map(|p| name(&p).to_owned()).collect();
-        // Most files are not asked for, which one look shows.
-        let mut maybe = vec![false; 4096];
-        wanted.iter().for_each(|name| maybe[spread(name)] = true);
         let mut by_name: BTreeMap<&str, BTreeMap<&str, Became>> = BTreeMap::new();
         for (path, became) in files(evidence) {
             let name = name(path);
-            if maybe[spread(name)] && wanted.contains(name) {
+            if wanted.contains(name) {
                 by_name.entry(name).or_default().entry(path).or_insert(became);
             }
         }
@@ -135,10 +132,6 @@ fn files(evidence: &Evidence) -> impl Iterator<Item = (&str, Became)> {
     let deleted = each(&evidence.deleted, Became::Deleted);
     let tree = each(&evidence.tree, Became::Unchanged);
     created.chain(modified).chain(deleted).chain(tree)
-}
-
-fn spread(name: &str) -> usize {
-    name.bytes().fold(7, |all: usize, b| (all * 31 + usize::from(b)) & 4095)
 }
 
 fn name(path: &str) -> &str {

@@ -3,20 +3,16 @@
 //! [`claims`] reads an agent's words, [`judge`] holds each claim against [`Evidence`] that did not come from the agent,
 //! and [`strike`] takes what is not so out of the words. Nothing here looks at the world: evidence is handed in.
 
-mod checks;
-mod clauses;
-mod commits;
 mod evidence;
-mod files;
+mod fields;
 mod judge;
 mod lookup;
 mod paths;
 mod read;
-mod roles;
 mod section;
+mod statements;
 mod strike;
 mod units;
-mod verbs;
 mod words;
 
 use serde::{Deserialize, Serialize};

@@ -34,222 +34,69 @@ pub(super) enum Section {
 }
 
 // The first row that has a phrase in the title wins, so the order matters: "not done" is not "done".
-const TITLES: [(Section, &[&str]); 16] = [
-    (
-        Section::DoNotRedo,
-        &["do not redo", "don't redo", "not to redo", "never redo", "do not repeat", "leave alone"],
-    ),
+const TITLES: [(Section, &str); 16] = [
+    (Section::DoNotRedo, "do not redo|don't redo|not to redo|never redo|do not repeat|leave alone"),
     (
         Section::DeadEnds,
-        &[
-            "dead end",
-            "did not work",
-            "didn't work",
-            "does not work",
-            "doesn't work",
-            "failed approach",
-            "failed attempt",
-            "abandoned",
-            "tried",
-            "do not try",
-            "don't try",
-            "pitfall",
-            "to avoid",
-        ],
+        "dead end|did not work|didn't work|does not work|doesn't work|failed approach|\
+         failed attempt|abandoned|tried|do not try|don't try|pitfall|to avoid",
     ),
     (
         Section::Remaining,
-        &[
-            "remaining",
-            "to do",
-            "todo",
-            "to-do",
-            "next",
-            "not done",
-            "not yet",
-            "unfinished",
-            "incomplete",
-            "outstanding",
-            "pending",
-            "left",
-            "plan",
-            "upcoming",
-            "future",
-            "in progress",
-            "open item",
-            "open task",
-            "open work",
-            "partial state",
-            "follow-up",
-            "still",
-            "will ",
-            "need to",
-            "needs to",
-            "should",
-            "backlog",
-            "planned",
-            "would",
-            "to be created",
-            "to be done",
-            "going to",
-            "did not",
-            "didn't",
-            "suggest",
-            "recommend",
-            "optional",
-            "could",
-            "might",
-            "i'd ",
-        ],
+        "remaining|to do|todo|to-do|next|not done|not yet|unfinished|incomplete|outstanding|\
+         pending|left|plan|upcoming|future|in progress|open item|open task|open work|\
+         partial state|follow-up|still|will |need to|needs to|should|backlog|planned|would|\
+         to be created|to be done|going to|did not|didn't|suggest|recommend|optional|could|might|\
+         i'd ",
     ),
-    (Section::Rules, &["rule", "user instruction", "user's instruction", "user preference", "guideline"]),
-    (Section::Constraints, &["constraint", "requirement", "invariant", "assumption", "limitation"]),
-    (Section::Decisions, &["decision", "decided", "design choice", "rationale", "choices"]),
+    (Section::Rules, "rule|user instruction|user's instruction|user preference|guideline"),
+    (Section::Constraints, "constraint|requirement|invariant|assumption|limitation"),
+    (Section::Decisions, "decision|decided|design choice|rationale|choices"),
     (
         Section::Failures,
-        &[
-            "failing",
-            "failure",
-            "failed",
-            "error",
-            "known issue",
-            "open issue",
-            "known problem",
-            "problem",
-            "bug",
-            "blocker",
-            "blocked",
-            "broken",
-            "issues",
-            "red",
-        ],
+        "failing|failure|failed|error|known issue|open issue|known problem|problem|bug|blocker|\
+         blocked|broken|issues|red",
     ),
     (
         Section::Talk,
-        &[
-            "goal",
-            "task description",
-            "objective",
-            "question",
-            "background",
-            "mission",
-            "overview of the task",
-            "not changed",
-            "not touched",
-            "not modified",
-            "unchanged",
-            "untouched",
-            "unmodified",
-            "no changes",
-            "reviewed",
-            "inspected",
-            "examined",
-            "consulted",
-            "files read",
-            "considered",
-            "alternative",
-            "options",
-            "how to",
-            "how it works",
-            "explanation",
-            "cause",
-            "root cause",
-            "finding",
-            "observation",
-            "analysis",
-            "diagnosis",
-            "why ",
-            "reference",
-            "relevant",
-        ],
+        "goal|task description|objective|question|background|mission|overview of the task|\
+         not changed|not touched|not modified|unchanged|untouched|unmodified|no changes|reviewed|\
+         inspected|examined|consulted|files read|considered|alternative|options|how to|\
+         how it works|explanation|cause|root cause|finding|observation|analysis|diagnosis|why |\
+         reference|relevant",
     ),
     (
         Section::Files(Change::Deleted),
-        &[
-            "deleted",
-            "removed files",
-            "files removed",
-            "removed file",
-            "deletions",
-            "have been removed",
-            "i removed",
-        ],
+        "deleted|removed files|files removed|removed file|deletions|have been removed|i removed",
     ),
     (
         Section::Files(Change::Created),
-        &[
-            "new file",
-            "files created",
-            "created file",
-            "files added",
-            "added file",
-            "created",
-            "i added",
-            "have been added",
-            "were added",
-            "i wrote",
-        ],
+        "new file|files created|created file|files added|added file|created|i added|\
+         have been added|were added|i wrote",
     ),
     (
         Section::Files(Change::Touched),
-        &[
-            "files changed",
-            "changed file",
-            "files touched",
-            "files modified",
-            "modified file",
-            "files edited",
-            "edited file",
-            "files updated",
-            "updated file",
-            "files written",
-            "modified",
-            "edited",
-            "i changed",
-            "i updated",
-            "were changed",
-            "have been changed",
-            "were updated",
-            "have been updated",
-        ],
+        "files changed|changed file|files touched|files modified|modified file|files edited|\
+         edited file|files updated|updated file|files written|modified|edited|i changed|\
+         i updated|were changed|have been changed|were updated|have been updated",
     ),
-    (Section::Commits, &["commits", "commit log", "git log"]),
-    (
-        Section::Checks,
-        &["test result", "verification", "tests", "checks", "gates", "ci status", "validation"],
-    ),
+    (Section::Commits, "commits|commit log|git log"),
+    (Section::Checks, "test result|verification|tests|checks|gates|ci status|validation"),
     (
         Section::Done,
-        &[
-            "completed",
-            "complete",
-            "done",
-            "accomplished",
-            "finished",
-            "implemented",
-            "achieved",
-            "progress",
-            "changes made",
-            "changes",
-            "what works",
-            "delivered",
-            "what i did",
-            "what changed",
-            "what has changed",
-            "i did",
-            "work so far",
-            "summary of work",
-        ],
+        "completed|complete|done|accomplished|finished|implemented|achieved|progress|\
+         changes made|changes|what works|delivered|what i did|what changed|what has changed|\
+         i did|work so far|summary of work",
     ),
-    (Section::Talk, &["context", "example", "glossary"]),
-    (Section::Other, &["status", "summary", "notes"]),
+    (Section::Talk, "context|example|glossary"),
+    (Section::Other, "status|summary|notes"),
 ];
 
 /// The kind that a title speaks of.
 pub(super) fn section(title: &str) -> Section {
-    let title = format!(" {} ", title.to_lowercase().replace('’', "'"));
+    let title = format!(" {} ", title.to_lowercase().replace('’', "'").replace('_', " "));
     let has = |phrase: &str| title.match_indices(phrase).any(|(at, _)| starts_word(&title, at));
-    TITLES.iter().find(|(_, phrases)| phrases.iter().any(|p| has(p))).map_or(Section::Other, |(s, _)| *s)
+    TITLES.iter().find(|(_, phrases)| phrases.split('|').any(has)).map_or(Section::Other, |(s, _)| *s)
 }
 
 fn starts_word(title: &str, at: usize) -> bool {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::units::{Unit, units};
-use super::{Change, ClaimKind, Finding, Judged};
+use super::{Finding, Judged};
 use crate::checkpoint::parse;
 
 /// What stands behind a claim that nothing could confirm or contradict.
@@ -12,8 +12,6 @@ const MARK: &str = " (unverified)";
 
 /// The checkpoint's text as it may be passed on: what is contradicted is taken out sentence by sentence, what is
 /// checkable and was not settled is marked, everything else is verbatim.
-///
-/// Of a sentence that is struck although it also says something true, the true part is restated from the evidence.
 pub fn strike(text: &str, judged: &[Judged]) -> String {
     let text = parse(text).text;
     let mut by: BTreeMap<(&str, Option<&str>), Vec<&Judged>> = BTreeMap::new();
@@ -45,7 +43,6 @@ enum Fate {
     Stays,
     Marked,
     Gone,
-    Replaced(String),
 }
 
 impl Fate {
@@ -54,19 +51,12 @@ impl Fate {
         if !has(Finding::Contradicted) {
             return if has(Finding::Unknown) { Self::Marked } else { Self::Stays };
         }
-        let mut true_parts: Vec<String> = found
-            .iter()
-            .filter(|j| j.finding == Finding::Confirmed)
-            .filter_map(|j| restated(&j.claim.kind))
-            .collect();
-        true_parts.dedup();
-        if true_parts.is_empty() { Self::Gone } else { Self::Replaced(format!("{}.", true_parts.join(", "))) }
+        Self::Gone
     }
 
     fn edit(self, unit: &Unit, text: &str) -> Option<(Range<usize>, String)> {
         match self {
             Self::Stays => None,
-            Self::Replaced(words) => Some((unit.range.clone(), words)),
             Self::Marked => {
                 let words = &text[unit.range.clone()];
                 let stop = words.trim_end_matches(['.', '!', '。']);
@@ -79,24 +69,6 @@ impl Fate {
                 Some((unit.range.start..unit.range.end + gap, String::new()))
             }
         }
-    }
-}
-
-fn restated(kind: &ClaimKind) -> Option<String> {
-    if let ClaimKind::File { path, change } = kind {
-        let how = match change {
-            Change::Created => "created",
-            Change::Modified => "modified",
-            Change::Deleted => "deleted",
-            Change::Touched => "changed",
-        };
-        Some(format!("`{path}` {how}"))
-    } else if let ClaimKind::TestsPass { gate, .. } = kind {
-        Some(format!("{} pass", gate.as_deref().unwrap_or("checks")))
-    } else if let ClaimKind::Committed { what: Some(what), .. } = kind {
-        Some(format!("committed: {what}"))
-    } else {
-        None
     }
 }
 

@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use super::fields;
+
 /// One sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unit {
@@ -90,11 +92,15 @@ impl Cutter {
                 self.open(text, at..end, indent(line), true, None);
                 self.close(text);
             }
-        } else if let Some(block) = &mut self.block {
+        } else if let Some(block) = self.block.as_mut().filter(|_| !is_field(trimmed)) {
             block.whole.end = end;
             block.words.end = end;
         } else {
+            self.close(text);
             self.open(text, at..end, indent(line), false, None);
+            if is_field(trimmed) {
+                self.close(text);
+            }
         }
     }
 
@@ -129,6 +135,11 @@ impl Cutter {
             }
         }
     }
+}
+
+// A field of a report has its line to itself.
+fn is_field(line: &str) -> bool {
+    fields::line(line).is_some()
 }
 
 /// The words of a text with single spaces between them.

@@ -8,6 +8,9 @@ use crate::{
     Verdict,
 };
 
+/// The kind of a request that no permission answers: the agent asks a person something.
+const QUESTION: &str = "question";
+
 impl Run {
     pub(super) fn agent_event(&mut self, n: u32, event: &AgentEvent, out: &mut Vec<Effect>) {
         let now = self.now;
@@ -242,6 +245,12 @@ impl Run {
             out.push(Effect::AnswerPermission { session, request: request.to_owned(), allow: false });
             let text = format!("denied: {title} ({kind}); a second opinion may read and not write");
             return self.warn_once("helper_denied", text, out);
+        }
+        if kind == QUESTION {
+            out.push(Effect::AnswerPermission { session, request: request.to_owned(), allow: false });
+            self.question = Some(title.to_owned());
+            let text = format!("the agent asks: {title}; it is told that nobody can answer now");
+            return Self::warn("question", text, out);
         }
         let known = self.view.spec.as_ref().and_then(|run| Some((run, run.agents.get(self.agent)?)));
         let allow = known.is_some_and(|(run, agent)| grants(agent, run, kind, subject));

@@ -229,6 +229,7 @@ impl Run {
     pub(super) fn follow_up(&mut self, prompt: Prompt, out: &mut Vec<Effect>) {
         self.view.phase = Phase::Working;
         self.status_asked = prompt == Prompt::AskStatus;
+        self.question.take_if(|_| !self.status_asked);
         let Some(session) = &self.view.session else { return };
         out.push(Effect::SendPrompt { session: session.n, prompt });
     }

@@ -133,6 +133,8 @@ pub struct Run {
     judging: Option<stated::Judging>,
     /// The agent was asked for a status line and has not been given work since.
     status_asked: bool,
+    /// What the agent asked through its own mechanism and nobody answered.
+    question: Option<String>,
     /// The agent takes one prompt and ends.
     one_shot: bool,
     /// A tool has ended since the agent last said that work is left.

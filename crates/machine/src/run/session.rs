@@ -49,6 +49,7 @@ impl Run {
         self.lines = None;
         self.spoke = false;
         self.status_asked = false;
+        self.question = None;
         self.rounds = 0;
         self.full_until = None;
         self.held.clear();

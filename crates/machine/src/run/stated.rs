@@ -25,6 +25,7 @@ impl Run {
             (Some(Statement::Done), None) => {
                 Outcome::new(Verdict::Unverified, "the agent states that it is done; there was no gate to check it")
             }
+            (None, None) if self.question.is_some() => asks(self.question.as_deref().unwrap_or_default()),
             (None, None) if self.said_otherwise() => {
                 Outcome::new(Verdict::Unverified, "the agent reports that it is done; there was no gate to check it")
             }
@@ -118,6 +119,11 @@ impl Run {
         let work = WorkState { tree: tree.map(str::to_owned), ..WorkState::default() };
         self.progress.work(&work)
     }
+}
+
+fn asks(question: &str) -> Outcome {
+    Outcome::new(Verdict::NeedsInput, format!("the agent asks: {question}"))
+        .advise("`segue resume --answer \"…\"` gives it an answer and continues")
 }
 
 fn blocked(need: &str) -> Outcome {

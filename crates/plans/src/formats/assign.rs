@@ -145,6 +145,10 @@ pub fn done_items(phase: &Phase, is_done: impl Fn(&Task) -> bool, verified: bool
             .iter()
             .filter(|task| below(item, task))
             .all(|task| task.status.is_over() || is_done(task)),
+        // "- [ ] Phase 3" in a list above the phases is done with the last of its tasks.
+        ItemKind::Work if phase.end > 0 && !(phase.at.line..phase.end).contains(&item.at.line) => {
+            !phase.tasks.is_empty() && phase.tasks.iter().all(|task| task.status.is_over() || is_done(task))
+        }
         ItemKind::Work | ItemKind::Step | ItemKind::Criterion => false,
     };
     done.extend(phase.items.iter().filter(|item| verified || is_done_group(item)));

@@ -42,6 +42,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Plan, NoPlan> {
         }
         let mut phase = phase(&map, Place { file: 0, line: number }, index + 1, Format::Beads);
         phase.needs = needs(&map);
+        line.clone_into(&mut phase.text);
         let mark = marker(line, start, ("closed", "open")).unwrap_or_default();
         let item = Item {
             key: phase.id.clone(),

@@ -123,6 +123,11 @@ fn append(merged: &mut Plan, mut plan: Plan, file: &PlanFile, before: Option<Str
         odd.at.file += shift;
     }
     merged.oddities.append(&mut plan.oddities);
+    if let Some(source) = plan.files.first_mut() {
+        source.header = std::mem::take(&mut plan.header);
+    }
+    plan.sections.iter_mut().for_each(|section| section.at.file += shift);
+    merged.sections.append(&mut plan.sections);
     plan.items.iter_mut().for_each(|item| item.at.file += shift);
     merged.items.append(&mut plan.items);
     merged.files.append(&mut plan.files);

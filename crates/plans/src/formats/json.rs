@@ -50,6 +50,7 @@ pub(crate) fn read(name: &str, text: &str, files: &dyn Files) -> Result<Option<P
         // An object that says nothing to do is data, not work.
         if !phase.title.is_empty() || phase.tasks.iter().any(|task| !task.action.is_empty()) {
             json_items::give(&mut phase, raw, start, words, &lines);
+            raw.clone_into(&mut phase.text);
             plan.phases.push(phase);
         }
     }

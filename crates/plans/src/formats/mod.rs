@@ -262,5 +262,11 @@ pub(crate) fn text(name: &str, bytes: &[u8]) -> Result<String, NoPlan> {
 /// What a plan remembers of a file.
 pub(crate) fn source(name: &str, doc: &Doc<'_>) -> Source {
     let (boxes, ticked) = doc.boxes();
-    Source { name: name.to_owned(), lines: u32::try_from(doc.lines.len()).unwrap_or(u32::MAX), boxes, ticked }
+    Source {
+        name: name.to_owned(),
+        lines: u32::try_from(doc.lines.len()).unwrap_or(u32::MAX),
+        boxes,
+        ticked,
+        ..Source::default()
+    }
 }

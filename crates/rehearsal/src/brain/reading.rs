@@ -42,7 +42,9 @@ fn check_box(line: &str, part: Part, found: &mut Found) -> bool {
     if !ticked && !item.starts_with("[ ]") {
         return false;
     }
-    let Some((n, text)) = item[3..].trim_start().strip_prefix("step ").and_then(leading_number) else {
+    let words = item[3..].trim_start();
+    let words = words.strip_prefix("Task: ").unwrap_or(words);
+    let Some((n, text)) = words.strip_prefix("step ").and_then(leading_number) else {
         return false;
     };
     found.listed.insert(n, text.trim_start_matches(':').trim().to_owned());

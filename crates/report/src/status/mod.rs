@@ -6,8 +6,8 @@ mod text;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use segue_machine::{
-    AgentFailure, CheckpointBy, Circuit, Doing, GateSpec, Limits, Millis, Outcome, Phase, RunSpec,
-    SessionReason, SessionView, Source, State, Verdict, View, WaitRules, Waiting,
+    AgentFailure, CheckpointBy, Circuit, Doing, GateChange, GateSpec, Limits, Millis, Outcome, Phase,
+    RunSpec, SessionReason, SessionView, Source, State, Verdict, View, WaitRules, Waiting,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -38,6 +38,8 @@ pub struct StatusDoc {
     pub verdict: Option<VerdictDoc>,
     /// The end of the last message by an agent at work, at most ten lines; null when it said nothing.
     pub last_message: Option<String>,
+    /// What the agent changed of what gates run, or what could not be checked of it.
+    pub gate_changes: Vec<GateChange>,
     /// The session at work.
     pub session: Option<SessionDoc>,
     /// Sessions started.
@@ -283,6 +285,7 @@ impl StatusDoc {
             workdir: spec.map(|s| s.workdir.clone()),
             phase: view.phase,
             last_message: view.last_message.clone(),
+            gate_changes: view.gate_changes.clone(),
             verdict: view.outcome.as_ref().map(verdict),
             session: view.session.as_ref().map(|s| session(s, view.state(now))),
             sessions: view.sessions,

@@ -22,6 +22,9 @@ pub fn render(doc: &StatusDoc, width: u16, color: bool) -> Vec<String> {
     for (i, line) in doc.last_message.iter().flat_map(|text| text.lines()).enumerate() {
         page.row(if i == 0 { "agent said" } else { "" }, plain(line), Tint::Dim);
     }
+    for (i, change) in doc.gate_changes.iter().enumerate() {
+        page.row(if i == 0 { "gates" } else { "" }, plain(&change.sentence()), Tint::Careful);
+    }
     if let Some(wait) = &doc.waiting {
         page.row("waiting", format!("for {} until {} ({})", wait.why, wait.clock, wait.left), Tint::Careful);
     }

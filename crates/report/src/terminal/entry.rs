@@ -91,6 +91,8 @@ fn run_finished(run: &str, finished: &RunFinished, said: Vec<Entry>) -> Vec<Entr
     );
     let mut entries = vec![Entry::new("", "", Tint::Plain)];
     entries.extend(said.into_iter().map(|entry| Entry { head: String::new(), ..entry }));
+    let changes = finished.gate_changes.iter().map(|change| plain(&change.sentence()));
+    entries.extend(changes.map(|change| Entry::new("  ", change, Tint::Careful)));
     entries.extend(last_message(finished.last_message.as_deref()));
     entries.push(Entry::new("  ", counts.join(" · "), Tint::Plain));
     entries.push(Entry::new("  ", spent, Tint::Plain));

@@ -140,11 +140,27 @@ fn the_verdict_says_what_it_took_and_what_to_do_next() {
         [
             "",
             "stopped: the deadline is over",
+            "  the agent's last message:",
+            "  │ the parser reads every file",
             "  3 sessions · 2 handoffs · 0 overflows",
             "  tokens 1,432,262 in, unknown out · cost $3.21 · time 42 min 10 s",
             "  next: segue resume r1",
         ]
     );
+}
+
+#[test]
+fn truth5_what_the_agent_changed_of_a_gate_stands_beside_the_verdict() {
+    let Some(Outer::GateChanged(change)) = sample::each_with("x")
+        .into_iter()
+        .map(|line| line.event)
+        .find(|event| event.name() == "gate.changed")
+    else {
+        panic!("the sample has every type")
+    };
+    let finished = RunFinished { gate_changes: vec![change], ..finished() };
+    let lines = shown(Outer::RunFinished(finished), &sample::view("auto", None));
+    assert_eq!(lines[2], "  gate x fails with the originals: x x", "{lines:#?}");
 }
 
 #[test]

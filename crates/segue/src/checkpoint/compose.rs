@@ -164,7 +164,8 @@ fn continuation(
     let task = place.private.task(&situation.task);
     let task = ahead.part.map_or_else(|| task.to_owned(), |part| parts::part_of(task, part));
     let restart = ahead.restart;
-    let words = context! { id => id, restart, checkpoint, ledger, facts, failed, cut, role, task };
+    let resumed = situation.resumed;
+    let words = context! { id => id, restart, resumed, checkpoint, ledger, facts, failed, cut, role, task };
     let text = with_demand(place.prompts.fill(&name, words)?, situation);
     Ok(Composed { text, warning, moved, ..Composed::default() })
 }

@@ -9,7 +9,8 @@ use segue_machine::checkpoint::cut_list;
 use segue_machine::ledger::{Ledger, Memory};
 use segue_machine::policy::Policy;
 use segue_machine::{
-    GateResult, GateSpec, GitSpec, LastWords, ListItem, Message, Millis, Note, RoleSpec, ToolDone, View,
+    GateResult, GateSpec, GitSpec, LastWords, ListItem, Message, Millis, Note, RoleSpec, SessionReason,
+    ToolDone, View,
 };
 use segue_redact::Redactor;
 
@@ -95,6 +96,8 @@ pub(crate) struct Situation {
     pub(crate) word: Option<String>,
     /// Every prompt ends with the demand for a status line: neither a report nor a completion word is asked for.
     pub(crate) asks_status: bool,
+    /// The session at work took up a run that was stopped or had crashed.
+    pub(crate) resumed: bool,
 }
 
 impl Situation {
@@ -111,6 +114,7 @@ impl Situation {
         let agent = view.session.as_ref().map(|s| s.agent.clone());
         Some(Self {
             at,
+            resumed: view.session.as_ref().is_some_and(|s| s.reason == SessionReason::Resume),
             task: spec.task.text.clone(),
             agent: agent.or_else(|| spec.agents.first().map(|a| a.name.clone())).unwrap_or_default(),
             policy: spec.policy.clone(),

@@ -7,7 +7,8 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use segue_machine::checkpoint::{cut_chars, cut_list};
+use segue_machine::Depth;
+use segue_machine::checkpoint::{cut_chars, cut_list, parse};
 
 use super::document::Document;
 use super::inside::{OutsideError, inside};
@@ -109,35 +110,88 @@ pub(crate) fn short(document: &Document) -> String {
     cut_chars(&text, SUMMARY_CHARS)
 }
 
+/// A checkpoint on the task's page: an emergency holds what is needed to go on, a brief one the work, a complete one all.
 fn detail(document: &Document, copy: &str) -> String {
-    format!(
-        "\n## {} {} ({}): {}\n\nCheckpoint {} in {copy}. {}\n\n### Completed\n{}\n### Remaining\n{}\n### Files\n{}\n### Failed\n{}\n",
+    let capacity = document.stage.as_deref().filter(|stage| stage.ends_with('%')).map(str::to_owned);
+    let capacity = capacity.or_else(|| document.tokens.percent.map(|percent| format!("{percent:.0}%")));
+    let at = capacity.map_or_else(String::new, |capacity| format!(" at {capacity} Capacity"));
+    let mut text = format!(
+        "\n## Checkpoint{at} (Iteration {})\n\n- {} · {} · session {} ({}): {}\n- context: {}\n- commit: {}\n- copy: {copy} ({})\n",
+        document.iteration,
         document.created_at,
-        stage_word(document),
+        depth_word(document.depth),
+        document.session,
         document.agent,
         document.reason.replace('\n', " "),
+        context_words(document),
+        document.commits.first().map_or("none since the run began", String::as_str),
         document.id,
-        document.diffstat.as_deref().unwrap_or("no file differs from the start of the run"),
-        bullets(&done(document)),
-        bullets(&left(document)),
-        bullets(&cut_list(&[&document.files.created[..], &document.files.modified[..]].concat(), 20)),
-        bullets(&failed(document)),
-    )
+    );
+    let (done, left, failed, files) = (done(document), left(document), failed(document), &document.files);
+    let next: Vec<String> = left.iter().take(1).cloned().collect();
+    part(&mut text, "Next step", &next, "unknown (the agent did not say)");
+    if document.depth == Depth::Emergency {
+        return text;
+    }
+    part(&mut text, "Completed", &done, "unknown (the agent did not say)");
+    part(&mut text, "Remaining", &left, "unknown (the agent did not say)");
+    let changed = [&files.created[..], &files.modified[..]].concat();
+    part(&mut text, "Files", &cut_list(&changed, 20), "no file is new or different");
+    part(&mut text, "Deleted files", &cut_list(&files.deleted, 20), "");
+    part(&mut text, "Failed", &failed, "");
+    if document.depth == Depth::Full {
+        let decisions = parse(&document.summary).items(&["decision"]).to_vec();
+        part(&mut text, "Decisions", &decisions, "");
+        let summary = format!("\n{}\n", cut_chars(document.summary.trim(), SUMMARY_CHARS));
+        text.push_str(&format!("\n### Summary{}", summary.replace("\n#", "\n###")));
+    }
+    text
+}
+
+// A list below its heading; without items the heading stands only if there is something to say about that.
+fn part(text: &mut String, title: &str, items: &[String], none: &str) {
+    if !items.is_empty() {
+        text.push_str(&format!("\n### {title}\n{}", bullets(items)));
+    } else if !none.is_empty() {
+        text.push_str(&format!("\n### {title}\n- {none}\n"));
+    }
+}
+
+fn depth_word(depth: Depth) -> &'static str {
+    match depth {
+        Depth::Brief => "brief",
+        Depth::Full => "complete",
+        Depth::Emergency => "emergency",
+    }
+}
+
+fn context_words(document: &Document) -> String {
+    let tokens = &document.tokens;
+    let percent = tokens.percent.map(|percent| format!("{percent:.1} % used"));
+    let left = tokens.ceiling.zip(tokens.used).map(|(ceiling, used)| ceiling.saturating_sub(used));
+    let left = left.map(|left| format!("{left} tokens left"));
+    let words: Vec<String> = percent.into_iter().chain(left).collect();
+    if words.is_empty() { "unknown".to_owned() } else { words.join(", ") }
 }
 
 fn entry(document: &Document, task: &str) -> String {
     format!(
-        "\n## {} {task}\n\n- run {}, session {} ({}), {}\n- done {}, left {}, failed {}\n- details: {task}.md; go on: `segue resume {}`\n",
+        "\n## {} {task}\n\n- run {}, session {} ({}), {}\n- done {}, remaining {}, failed {}\n- details: {task}.md; go on: `segue resume {}`\n",
         document.created_at,
         document.run,
         document.session,
         document.agent,
         document.reason.replace('\n', " "),
-        done(document).len(),
-        left(document).len(),
+        count_of(&done(document)),
+        count_of(&left(document)),
         failed(document).len(),
         document.run,
     )
+}
+
+// What nobody put down is unknown, not none.
+fn count_of(items: &[String]) -> String {
+    if items.is_empty() { "unknown".to_owned() } else { items.len().to_string() }
 }
 
 /// `90%` as `90p`; without a stage the fill stands for it.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::checkpoint::document::Files;
+use crate::checkpoint::document::{Files, Tokens};
 use crate::checkpoint::stored::tests::document;
 
 fn staged() -> Forms {
@@ -65,4 +65,34 @@ fn no_name_leads_out_of_the_folder_and_a_link_is_noticed_at_each_write() {
     assert!(troubles[0].contains("outside the work tree"), "{troubles:?}");
     assert!(forms.check(&tree).is_err());
     assert_eq!(std::fs::read_dir(&out).unwrap().count(), 0);
+}
+
+#[test]
+fn v13_a_page_of_staged_names_capacity_and_iteration_and_has_three_depths() {
+    let tokens =
+        Tokens { used: Some(90_000), ceiling: Some(100_000), percent: Some(90.0), ..Tokens::default() };
+    let files = Files { deleted: vec!["old.rs".to_owned()], ..Files::default() };
+    let summary =
+        "## Completed Work\n- the parser\n## Remaining Tasks\n- the printer\n## Key Decisions\n- SQLite\n";
+    let at = |stage: &str, depth| {
+        let (stage, summary) = (Some(stage.to_owned()), summary.to_owned());
+        let (tokens, files, commits) = (tokens.clone(), files.clone(), vec!["4f2a9c1 first part".to_owned()]);
+        detail(
+            &Document { iteration: 3, stage, summary, depth, tokens, files, commits, ..document() },
+            "copy.json",
+        )
+    };
+    let (brief, full) = (at("90%", Depth::Brief), at("95%", Depth::Full));
+    let emergency = at("98%", Depth::Emergency);
+    assert!(brief.contains("## Checkpoint at 90% Capacity (Iteration 3)\n"), "{brief}");
+    for text in [&brief, &full, &emergency] {
+        for part in ["90.0 % used, 10000 tokens left", "commit: 4f2a9c1", "### Next step\n- the printer"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+    assert!(brief.contains("### Deleted files\n- old.rs") && !brief.contains("SQLite"), "{brief}");
+    assert!(full.contains("### Decisions\n- SQLite") && full.contains("### Summary"), "{full}");
+    assert!(!emergency.contains("### Completed"), "{emergency}");
+    let silent = detail(&Document { depth: Depth::Brief, summary: String::new(), ..document() }, "copy.json");
+    assert!(silent.contains("### Remaining\n- unknown (the agent did not say)"), "{silent}");
 }

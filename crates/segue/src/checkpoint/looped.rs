@@ -6,7 +6,7 @@ use std::path::Path;
 
 use segue_machine::checkpoint::cut_chars;
 
-use super::document::Document;
+use super::document::{Document, GateEntry};
 use super::forms::{append, bullets, short, write_new};
 use super::markdown::{done, failed, left};
 
@@ -25,6 +25,7 @@ pub(super) fn write(workdir: &Path, document: &Document) -> io::Result<()> {
     write_new(&dir.join("error-summary.md"), errors.as_bytes())?;
     write_new(&archive.join("progress.md"), progress.as_bytes())?;
     write_new(&archive.join("error-summary.md"), errors.as_bytes())?;
+    write_new(&dir.join("error-summary.json"), errors_json(document).as_bytes())?;
     write_new(&archive.join("summary.md"), short(document).as_bytes())
 }
 
@@ -47,4 +48,18 @@ fn errors(document: &Document) -> String {
         text.push_str(&format!("\n## gate {} ({exit})\n```\n{output}\n```\n", gate.name));
     }
     text
+}
+
+fn errors_json(document: &Document) -> String {
+    let failed = |gate: &&GateEntry| !gate.passed;
+    let gates = document.gates.iter().filter(failed).map(|gate| {
+        let output = cut_chars(gate.tail.trim(), OUTPUT);
+        serde_json::json!({ "gate": gate.name, "exit": gate.exit, "output": output })
+    });
+    let gates: Vec<_> = gates.collect();
+    let doc = serde_json::json!({
+        "run": document.run, "session": document.session, "iteration": document.iteration,
+        "at": document.created_at, "errors": document.errors, "gates": gates,
+    });
+    format!("{doc:#}\n")
 }

@@ -1,7 +1,7 @@
 //! `segue config set|edit|schema`: changes to `segue.toml` that leave its comments alone, and its schema for editors.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Map, Value as Json, json};
@@ -112,7 +112,7 @@ fn file(at: &Place, user: bool) -> Result<PathBuf, Failure> {
         .ok_or_else(|| Failure::usage("there is no home for your own file: set HOME or XDG_CONFIG_HOME"))
 }
 
-fn read(path: &PathBuf) -> Result<Option<String>, Failure> {
+fn read(path: &Path) -> Result<Option<String>, Failure> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -121,8 +121,8 @@ fn read(path: &PathBuf) -> Result<Option<String>, Failure> {
 }
 
 // The whole file at once.
-fn write(path: &PathBuf, text: &str) -> Result<(), Failure> {
-    let folder = path.parent().map(PathBuf::from).unwrap_or_default();
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     std::fs::create_dir_all(&folder)?;
     let mut file = tempfile::Builder::new().permissions(permissions(path)).tempfile_in(&folder)?;
     file.write_all(text.as_bytes())?;
@@ -130,7 +130,7 @@ fn write(path: &PathBuf, text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn permissions(path: &PathBuf) -> std::fs::Permissions {
+fn permissions(path: &Path) -> std::fs::Permissions {
     use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(path).map_or_else(|_| std::fs::Permissions::from_mode(0o644), |meta| meta.permissions())
 }

@@ -3,7 +3,7 @@
 use std::time::UNIX_EPOCH;
 
 use segue_journal::{Reader, RunRow};
-use segue_machine::{Millis, Run, View};
+use segue_machine::{Millis, Phase, Run, View};
 
 use super::failure::Failure;
 use super::open::{self, Place};
@@ -30,7 +30,12 @@ pub(super) struct Seen {
 impl Seen {
     /// Where it stands in one word, for lists.
     pub(super) fn word(&self) -> &str {
-        if self.crash.is_some() { "crashed" } else { &self.row.status }
+        let waits = self.row.status == "running" && self.machine.view().phase == Phase::Waiting;
+        match &self.crash {
+            Some(_) => "crashed",
+            None if waits => "waiting",
+            None => &self.row.status,
+        }
     }
 }
 

@@ -87,7 +87,7 @@ pub(super) fn resume_with(
     }
     tree::adopt()?;
     let orphans = end_orphans(&row.id, machine.view());
-    undo_swap(&place.store.run_dir(&row.id));
+    let restored = undo_swap(&place.store.run_dir(&row.id));
     let back = back.map(|document| way_back::prepare(document, &place, machine.view(), last)).transpose()?;
     journal.append(&row.id, &[], Some("running".into()))?;
     let book = Book::new(journal, &row.id, last);
@@ -100,7 +100,8 @@ pub(super) fn resume_with(
     let day = day.map(|day| day.knows(machine.view()));
     let make = move || {
         Ok(Driver::new(place, settings.everyone(), machine, book, face)?
-            .with_budget(day, settings.budget.prices))
+            .with_budget(day, settings.budget.prices)
+            .telling(restored))
     };
     let outcome = drive(make, first)?;
     drop(lock);
@@ -127,8 +128,8 @@ pub(super) fn end_orphans(run: &str, view: &View) -> u32 {
 }
 
 /// Puts the agent's files back where a crash left the originals of a gate in place.
-pub(super) fn undo_swap(run_dir: &Path) {
-    let Some(kept) = swap::undo_cut_off(run_dir) else { return };
+pub(super) fn undo_swap(run_dir: &Path) -> Option<Event> {
+    let kept = swap::undo_cut_off(run_dir)?;
     let left = if kept.is_empty() {
         String::new()
     } else {
@@ -138,6 +139,7 @@ pub(super) fn undo_swap(run_dir: &Path) {
         std::io::stderr().lock(),
         "segue: a gate was running with the originals of its files when the run crashed: the agent's files are back{left}"
     );
+    Some(Event::GateRestored { gate: String::new(), kept })
 }
 
 fn choose(at: &Place, reader: &Reader, id: Option<&str>) -> Result<RunRow, Failure> {

@@ -181,7 +181,8 @@ fn end_dead_runs(journal: &Journal, workdir: &Path) -> Result<(), Failure> {
         let elsewhere = |spec: &RunSpec| Path::new(&spec.workdir) != workdir;
         if !machine.view().spec.as_deref().is_some_and(elsewhere) {
             end_orphans(&row.id, machine.view());
-            undo_swap(&Store::at(workdir).run_dir(&row.id));
+            // Its journal is another run's; it was said on the terminal.
+            let _ = undo_swap(&Store::at(workdir).run_dir(&row.id));
         }
     }
     Ok(())

@@ -74,7 +74,7 @@ fn overview(at: &Place, run: &str, past: &[Past], decisions: &[Notice], view: &V
             .iter()
             .map(|(id, path, session)| serde_json::json!({ "checkpoint": id, "path": path, "session": session }))
             .collect();
-        let doc = serde_json::json!({ "run": run, "task": view.spec.as_ref().map(|s| &s.task.text), "verdict": view.outcome, "last_message": view.last_message, "checkpoints": list, "decisions": decisions });
+        let doc = serde_json::json!({ "run": run, "task": view.spec.as_ref().map(|s| &s.task.text), "verdict": view.outcome, "last_message": view.last_message, "gate_changes": view.gate_changes, "checkpoints": list, "decisions": decisions });
         out::line(&doc.to_string());
         return Ok(0);
     }
@@ -86,6 +86,9 @@ fn overview(at: &Place, run: &str, past: &[Past], decisions: &[Notice], view: &V
     if let Some(outcome) = &view.outcome {
         out::line(&segue_report::plain(&format!("{}: {}", outcome.verdict.word(), outcome.reason)));
     }
+    out::lines(
+        view.gate_changes.iter().map(|change| segue_report::plain(&format!("  {}", change.sentence()))),
+    );
     if let Some(message) = &view.last_message {
         out::line("the agent's last message");
         out::lines(message.lines().map(|l| format!("  {}", segue_report::plain(l))));

@@ -51,14 +51,15 @@ impl Transcript {
     fn lines(&mut self, step: &Past) -> Vec<String> {
         let mut lines = Vec::new();
         let at = step.record.at;
-        match &step.record.event {
-            Event::Agent { session, event } if self.shows(*session) => {
-                self.agent(*session, event, at, &mut lines);
-            }
-            Event::PromptSent { session, chars } if self.shows(*session) => {
-                lines.push(format!("segue: a prompt of {chars} characters"));
-            }
-            _ => {}
+        if let Event::Agent { session, event } = &step.record.event
+            && self.shows(*session)
+        {
+            self.agent(*session, event, at, &mut lines);
+        }
+        if let Event::PromptSent { session, chars } = &step.record.event
+            && self.shows(*session)
+        {
+            lines.push(format!("segue: a prompt of {chars} characters"));
         }
         for effect in &step.decided {
             if let Effect::StartSession { session, agent, .. } = effect {

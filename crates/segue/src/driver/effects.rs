@@ -100,9 +100,8 @@ impl Driver {
             for gate in gates {
                 let result = gates::run(&gate, &room, when, round).await;
                 if when == GateWhen::After && result.passed {
-                    for event in guard::check(&gate, &room, &start, round).await {
-                        let _ = sender.send(Input::Event(event)).await;
-                    }
+                    let with = guard::Check { room: &room, start: &start, round, tell: &sender };
+                    guard::check(&gate, &with).await;
                 }
                 if sender.send(Input::Event(Event::GateFinished(result))).await.is_err() {
                     return;

@@ -79,6 +79,12 @@ enum Input {
     Looked(look::Found),
 }
 
+impl From<Event> for Input {
+    fn from(event: Event) -> Self {
+        Self::Event(event)
+    }
+}
+
 /// One run being driven.
 pub(crate) struct Driver {
     place: Arc<Workplace>,
@@ -135,6 +141,12 @@ impl Driver {
             program: std::env::current_exe().ok(),
             crash: std::env::var("SEGUE_CRASH_AFTER").ok().and_then(|v| v.parse().ok()),
         })
+    }
+
+    /// The same, with something to tell before the run is taken up.
+    pub(crate) fn telling(mut self, event: Option<Event>) -> Self {
+        self.queue.extend(event);
+        self
     }
 
     /// Drives the run from `first` to its end.

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use segue_machine::{ChangeHow, ChangedFile, Event, GateChange, GateSpec, GateWhen};
+use tokio::sync::mpsc::Sender;
 
 use super::rules::{self, Change, Found, Gate, Weight};
 use super::swap::Swap;
@@ -27,18 +28,31 @@ pub(crate) struct Start {
     pub(crate) tree: Option<String>,
 }
 
-/// What there is to tell about a gate that has just passed, in order; the last event says what was found.
-pub(crate) async fn check(gate: &GateSpec, room: &GateRoom, start: &Start, round: u32) -> Vec<Event> {
-    let (asked, workdir, from) = (gate.clone(), room.workdir.clone(), start.clone());
+/// What a check is made with.
+pub(crate) struct Check<'a, T> {
+    /// Where the gate runs.
+    pub(crate) room: &'a GateRoom,
+    /// What the work tree is compared with.
+    pub(crate) start: &'a Start,
+    /// The round of gates.
+    pub(crate) round: u32,
+    /// Who is told, in order.
+    pub(crate) tell: &'a Sender<T>,
+}
+
+/// Looks at what a gate runs that has just passed; tells what was found, if there is anything to tell.
+pub(crate) async fn check<T: From<Event>>(gate: &GateSpec, with: &Check<'_, T>) {
+    let (asked, workdir, from) = (gate.clone(), with.room.workdir.clone(), with.start.clone());
     let found = tokio::task::spawn_blocking(move || look(&asked, &workdir, &from)).await;
-    let found = match found {
-        Ok(Ok(found)) => found,
-        Ok(Err(why)) => return vec![unchecked(gate, why)],
-        Err(error) => return vec![unchecked(gate, error.to_string())],
+    let change = match found.map_err(|error| error.to_string()).and_then(|found| found) {
+        Ok(found) if found.is_empty() => return,
+        Ok(found) => weigh(gate, found, with).await,
+        Err(why) => unchecked(gate, why),
     };
-    if found.is_empty() {
-        return Vec::new();
-    }
+    with.tell(Event::GateChanged(change)).await;
+}
+
+async fn weigh<T: From<Event>>(gate: &GateSpec, found: Vec<Found>, with: &Check<'_, T>) -> GateChange {
     let decides = found.iter().any(|f| f.weight == Weight::Decides);
     let scripts: Vec<String> =
         found.iter().filter(|f| f.weight == Weight::Script).map(|f| f.path.clone()).collect();
@@ -51,53 +65,56 @@ pub(crate) async fn check(gate: &GateSpec, room: &GateRoom, start: &Start, round
         stops: decides && !gate.may_change,
         unchecked: None,
     };
-    if scripts.is_empty() || gate.may_change {
-        return vec![Event::GateChanged(change)];
+    if !scripts.is_empty() && !gate.may_change {
+        run_with_originals(gate, with, scripts, &mut change).await;
     }
-    let mut events = with_originals(gate, room, start, round, scripts, &mut change).await;
-    events.push(Event::GateChanged(change));
-    events
+    change
 }
 
-async fn with_originals(
+async fn run_with_originals<T: From<Event>>(
     gate: &GateSpec,
-    room: &GateRoom,
-    start: &Start,
-    round: u32,
+    with: &Check<'_, T>,
     scripts: Vec<String>,
     change: &mut GateChange,
-) -> Vec<Event> {
-    let (repo, tree) = (start.repo.clone(), start.tree.clone().unwrap_or_default());
-    let (dir, workdir, paths) = (room.run_dir.clone(), room.workdir.clone(), scripts.clone());
+) {
+    let (repo, tree) = (with.start.repo.clone(), with.start.tree.clone().unwrap_or_default());
+    let (dir, workdir, paths) = (with.room.run_dir.clone(), with.room.workdir.clone(), scripts.clone());
     let original = move |path: &str| repo.as_ref().and_then(|repo| repo.file_of(&tree, path));
+    with.tell(Event::GateSwapped { gate: gate.name.clone(), files: scripts }).await;
     let swapped = tokio::task::spawn_blocking(move || Swap::put(&dir, &workdir, &paths, &original)).await;
     let swap = match swapped.map_err(std::io::Error::other).and_then(|swap| swap) {
         Ok(swap) => swap,
         Err(error) => {
             change.stops = true;
             change.unchecked = Some(format!("the originals could not be put in place: {error}"));
-            return Vec::new();
+            return with.tell(Event::GateRestored { gate: gate.name.clone(), kept: Vec::new() }).await;
         }
     };
     let with_originals = GateSpec { name: format!("{} originals", gate.name), ..gate.clone() };
-    let result = run(&with_originals, room, GateWhen::After, round).await;
+    let result = run(&with_originals, with.room, GateWhen::After, with.round).await;
     let kept = swap.back();
     change.how = ChangeHow::Swapped;
     change.passed_with_originals = Some(result.passed);
     change.stops |= !result.passed;
-    let gate = gate.name.clone();
-    vec![Event::GateSwapped { gate: gate.clone(), files: scripts }, Event::GateRestored { gate, kept }]
+    with.tell(Event::GateRestored { gate: gate.name.clone(), kept }).await;
 }
 
-fn unchecked(gate: &GateSpec, why: String) -> Event {
-    Event::GateChanged(GateChange {
+impl<T: From<Event>> Check<'_, T> {
+    // Whoever listened may be gone: then nobody needs to know.
+    async fn tell(&self, event: Event) {
+        let _ = self.tell.send(event.into()).await;
+    }
+}
+
+fn unchecked(gate: &GateSpec, why: String) -> GateChange {
+    GateChange {
         gate: gate.name.clone(),
         files: Vec::new(),
         how: ChangeHow::Listed,
         passed_with_originals: None,
         stops: false,
         unchecked: Some(why),
-    })
+    }
 }
 
 fn look(gate: &GateSpec, workdir: &Path, start: &Start) -> Result<Vec<Found>, String> {

@@ -50,6 +50,36 @@ impl Repo {
         Ok(Merged { tree, conflicts, words: words.join("\n") })
     }
 
+    /// The last commit that two have in common.
+    pub(crate) fn common_base(&self, one: &str, other: &str) -> Option<String> {
+        self.call(&["merge-base", one, other]).line().ok()
+    }
+
+    /// Two texts that come from the same one, merged line by line; nothing where both changed the same lines.
+    pub(crate) fn merged_text(&self, [base, ours, theirs]: [&str; 3]) -> Option<String> {
+        let folder = self.scratch().ok()?;
+        let mut paths = Vec::new();
+        for (name, text) in [("ours", ours), ("base", base), ("theirs", theirs)] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).ok()?;
+            paths.push(path.display().to_string());
+        }
+        let args: Vec<&str> =
+            ["merge-file", "-p", "--quiet"].into_iter().chain(paths.iter().map(String::as_str)).collect();
+        String::from_utf8(self.call(&args).run().ok()?).ok()
+    }
+
+    /// A tree with other contents of one plain file in it.
+    pub(crate) fn with_file(&self, tree: &str, path: &str, text: &str) -> Result<String, GitError> {
+        let folder = self.scratch()?;
+        let index = folder.path().join("index");
+        let call = |args: &[&str]| self.call(args).env("GIT_INDEX_FILE", &index);
+        call(&["read-tree", tree]).run()?;
+        let blob = self.call(&["hash-object", "-w", "--stdin"]).input(text).line()?;
+        call(&["update-index", "--add", "--cacheinfo", "100644", &blob, path]).run()?;
+        call(&["write-tree"]).line()
+    }
+
     /// A commit of a tree with these parents, in the user's name where there is one.
     pub(crate) fn commit_of(&self, tree: &str, parents: &[&str], message: &str) -> Result<String, GitError> {
         let mut args = vec!["commit-tree", "-F", "-"];

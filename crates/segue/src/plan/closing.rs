@@ -50,7 +50,8 @@ impl Runner {
         let open = board.open();
         let any = |wanted: Status| self.kept.state().phases.values().any(|phase| phase.status == wanted);
         let (work, criteria) = self.open_beside_phases();
-        let (work, criteria) = (lines_of(&work), lines_of(&criteria));
+        let (work, mut criteria) = (lines_of(&work), lines_of(&criteria));
+        criteria.extend(self.unchecked());
         let standing = match self.exit {
             _ if open.is_empty() && !work.is_empty() => Standing::NeedsInput,
             _ if open.is_empty() => Standing::Completed,
@@ -100,6 +101,21 @@ impl Runner {
         self.tell(Outer::RunFinished(finished))?;
         self.voice.say(&format!("\n{words}"));
         Ok((self.exit, self.kept.state().clone()))
+    }
+
+    // What completed phases are held to in words: no command decided it.
+    fn unchecked(&self) -> Vec<String> {
+        let state = self.kept.state();
+        let is_done = |phase: &&Phase| {
+            state.phase(&phase.id).is_some_and(|known| known.status == Status::Completed && !known.accepted)
+        };
+        let words = |phase: &Phase| {
+            let truths = phase.must_have.truths.iter().chain(&phase.must_have.success);
+            let texts = phase.unchecked().map(|one| &one.text).chain(truths).filter(|text| !text.is_empty());
+            let lines: Vec<String> = texts.map(|text| format!("phase {}: {text}", phase.id)).collect();
+            lines
+        };
+        self.plan.phases.iter().filter(is_done).flat_map(words).collect()
     }
 
     fn tell_open(&mut self, what: &str, lines: &[String]) -> Result<(), PlanError> {
@@ -165,11 +181,12 @@ pub(super) fn digest(phase: &Phase) -> String {
     // Ticking what is done is no change of what was to be done.
     for phase in &mut phase.phases {
         phase.status = Status::Pending;
+        phase.needs.clear();
         for task in &mut phase.tasks {
             task.status = Status::Pending;
             task.steps.iter_mut().for_each(|step| step.done = false);
         }
     }
-    let text = serde_json::to_vec(&phase).unwrap_or_default();
-    blake3::hash(&text).to_hex().chars().take(16).collect()
+    let text = serde_json::to_string(&phase).unwrap_or_default().replace("[x]", "[ ]");
+    blake3::hash(text.as_bytes()).to_hex().chars().take(16).collect()
 }

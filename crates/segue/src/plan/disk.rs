@@ -2,19 +2,26 @@
 
 use std::path::{Path, PathBuf};
 
-use segue_plans::{Files, MOST_BYTES, NoPlan, Plan, read_folder, read_plan};
+use segue_plans::{Files, Format, MOST_BYTES, NoPlan, Plan, read_folder, read_plan_as};
 
 /// Files as seen from where the command was called, and from the work tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Disk {
     here: PathBuf,
     tree: PathBuf,
+    format: Option<Format>,
 }
 
 impl Disk {
     /// The files of a folder and a work tree.
     pub(crate) fn new(here: &Path, tree: &Path) -> Self {
-        Self { here: here.to_owned(), tree: tree.to_owned() }
+        Self { here: here.to_owned(), tree: tree.to_owned(), format: None }
+    }
+
+    /// The same, with plan files read in the format that a person chose.
+    #[must_use]
+    pub(crate) fn reading(self, format: Option<Format>) -> Self {
+        Self { format, ..self }
     }
 
     /// Reads the plan of that name: a file, or a folder of them.
@@ -32,7 +39,7 @@ impl Disk {
             let bytes = usize::try_from(facts.len()).unwrap_or(usize::MAX);
             return Ok(Err(NoPlan::TooLarge(name.to_owned(), bytes)));
         }
-        Ok(read_plan(name, &std::fs::read(&path)?, self))
+        Ok(read_plan_as(name, &std::fs::read(&path)?, self, self.format))
     }
 }
 

@@ -22,6 +22,9 @@ const GOAL: usize = 4_000;
 const WHOLE: usize = 24_000;
 const SECTIONS: usize = 8_000;
 
+/// So many bytes of a task are not repeated below the phase's own text.
+const LONG: usize = 200;
+
 /// How many tasks are given in full.
 const TASKS: usize = 60_000;
 
@@ -61,6 +64,8 @@ pub(super) struct Desk<'a> {
     pub(super) roots: Vec<PathBuf>,
     /// Where the plan stands, as the agent sees it, and the documents that belong to it.
     pub(super) path: String,
+    /// The plan that this file is a part of, where that is another file.
+    pub(super) part_of: Option<String>,
     /// Documents beside the plan.
     pub(super) documents: Vec<String>,
     /// Whether segue writes into the plan what is done.
@@ -88,23 +93,28 @@ impl Desk<'_> {
         errand: Errand<'_>,
     ) -> Result<Job, PromptError> {
         let open = open_tasks(phase, errand);
-        let header = if plan.header.trim().is_empty() { &plan.about } else { &plan.header };
+        let own = usize::try_from(phase.at.file).ok().and_then(|file| plan.files.get(file));
+        let headers = [Some(&plan.header), own.map(|file| &file.header), Some(&plan.about)];
+        let header = headers.into_iter().flatten().find(|text| !text.trim().is_empty());
+        let header = header.filter(|text| !phase.text.contains(text.trim()));
         let (criteria, unchecked) = criteria(plan, phase);
+        let whole = self.bounded(&phase.text, WHOLE);
         let documents: Vec<String> = self.documents.iter().map(|path| format!("`{path}`")).collect();
         let words = minijinja::context! {
             plan => plan.title.as_str(),
             path => self.path.as_str(),
+            part_of => self.part_of.as_deref(),
             documents => bullets(&documents),
             write_back => self.write_back,
-            goal => self.bounded(header, GOAL),
+            goal => self.bounded(header.map_or("", |text| text.as_str()), GOAL),
             id => phase.id.as_str(),
             title => phase.title.as_str(),
             about => if phase.text.contains(phase.about.trim()) { "" } else { phase.about.trim() },
-            whole => self.bounded(&phase.text, WHOLE),
+            whole => whole.as_str(),
             sections => self.bounded(&sections(plan, phase), SECTIONS),
             handoff => match errand { Errand::Rest(handoff) => handoff.words(), Errand::Whole | Errand::Quality(_) => String::new() },
             notes => self.notes(phase),
-            tasks => self.bounded(&tasks_text(&open, errand), TASKS),
+            tasks => self.bounded(&tasks_text(&open, &whole, errand), TASKS),
             files => bullets(&phase.files),
             write => bullets(&phase.notes_out),
             criteria => criteria,
@@ -159,7 +169,7 @@ fn open_tasks<'p>(phase: &'p Phase, errand: Errand<'_>) -> Vec<&'p Task> {
     }
 }
 
-fn tasks_text(open: &[&Task], errand: Errand<'_>) -> String {
+fn tasks_text(open: &[&Task], whole: &str, errand: Errand<'_>) -> String {
     match errand {
         Errand::Quality(issues) => {
             let found = if issues.is_empty() {
@@ -179,12 +189,13 @@ fn tasks_text(open: &[&Task], errand: Errand<'_>) -> String {
             "What the phase is for, as said above.".to_owned()
         }
         Errand::Whole | Errand::Rest(_) => {
-            open.iter().map(|task| task_text(task)).collect::<String>().trim_end().to_owned()
+            open.iter().map(|task| task_text(task, whole)).collect::<String>().trim_end().to_owned()
         }
     }
 }
 
-fn task_text(task: &Task) -> String {
+// What is long and stands in the phase's own text is not said twice.
+fn task_text(task: &Task, whole: &str) -> String {
     let title = if task.title.is_empty() { task.id.as_str() } else { task.title.as_str() };
     let mut text = format!("- [ ] {title} (task {})\n", task.id);
     let mut add = |words: String| {
@@ -197,8 +208,13 @@ fn task_text(task: &Task) -> String {
             add(format!("{name}: {}", files.join(", ")));
         }
     }
-    add(task.action.clone());
-    for step in &task.steps {
+    let action = task.action.trim();
+    if action.len() > LONG && whole.contains(action) {
+        add("(as it stands above)".to_owned());
+    } else if action != title {
+        add(task.action.clone());
+    }
+    for step in task.steps.iter().filter(|step| !action.contains(&step.text)) {
         add(format!("- [{}] {}", if step.done { "x" } else { " " }, step.text));
     }
     if !task.done.is_empty() {
@@ -236,7 +252,9 @@ fn criteria(plan: &Plan, phase: &Phase) -> (String, String) {
 
 // Sections that stand in the phase's own text need not be said twice.
 fn sections(plan: &Plan, phase: &Phase) -> String {
-    let own = |section: &&Section| !phase.text.contains(section.text.trim());
+    // In a folder of plans, those of the phase's own.
+    let of_other = |file: u32| file != phase.at.file && plan.phases.iter().any(|other| other.at.file == file);
+    let own = |section: &&Section| !phase.text.contains(section.text.trim()) && !of_other(section.at.file);
     let text = |section: &Section| format!("### {}\n{}\n\n", section.title, section.text.trim());
     plan.sections.iter().filter(own).map(text).collect()
 }

@@ -3,7 +3,7 @@
 //! The contents of files are never looked at here: exit code, verdict, gates, commits and the agent's report decide.
 
 use segue_journal::Journal;
-use segue_machine::{AgentEvent, Event, GateResult, Limit, Outcome, TurnEnd, Verdict, View};
+use segue_machine::{AgentEvent, Event, GateChange, GateResult, Limit, Outcome, TurnEnd, Verdict, View};
 use segue_plans::report::{self, FailureCategory, Recommendation, Report, ReportStatus};
 
 use super::PlanError;
@@ -21,6 +21,8 @@ pub(super) struct Facts {
     pub(super) words: String,
     /// What the gates said last.
     pub(super) gates: Vec<GateResult>,
+    /// What the agent changed of what they run.
+    pub(super) gate_changes: Vec<GateChange>,
     /// How many gates decide.
     pub(super) decided: bool,
     /// A claim without a gate is not enough.
@@ -76,6 +78,7 @@ impl Facts {
     fn take(&mut self, view: &View) {
         self.outcome.clone_from(&view.outcome);
         self.gates = view.gates.values().cloned().collect();
+        self.gate_changes.clone_from(&view.gate_changes);
         self.decided = view.spec.as_ref().is_some_and(|spec| !spec.gates.is_empty());
         self.must_verify = view.spec.as_ref().is_some_and(|spec| spec.require_verified);
         self.spent = Spent::of(view);

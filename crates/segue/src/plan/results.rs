@@ -1,7 +1,7 @@
 //! What gates and criteria said, for other programs: JUnit XML, and a summary in Markdown as GitHub shows it.
 
-use segue_machine::GateResult;
 use segue_machine::checkpoint::cut_chars;
+use segue_machine::{GateChange, GateResult};
 
 use super::PlanError;
 use super::outcome;
@@ -20,14 +20,17 @@ pub(crate) struct Suite {
     pub(crate) status: String,
     /// What its gates said last.
     pub(crate) gates: Vec<GateResult>,
+    /// What the agent changed of what they run.
+    pub(crate) changes: Vec<GateChange>,
 }
 
 /// The results of runs, by name, status and id.
 pub(crate) fn suites(store: &Store, runs: &[(String, String, String)]) -> Result<Vec<Suite>, PlanError> {
     let mut all = Vec::new();
     for (name, status, run) in runs {
-        let gates = outcome::look(store, run)?.map(|facts| facts.gates).unwrap_or_default();
-        all.push(Suite { name: name.clone(), status: status.clone(), gates });
+        let facts = outcome::look(store, run)?.unwrap_or_default();
+        let (name, status) = (name.clone(), status.clone());
+        all.push(Suite { name, status, gates: facts.gates, changes: facts.gate_changes });
     }
     Ok(all)
 }
@@ -79,6 +82,10 @@ pub(crate) fn junit(title: &str, suites: &[Suite]) -> String {
                 ));
             }
         }
+        if !suite.changes.is_empty() {
+            let said: Vec<String> = suite.changes.iter().map(|change| escaped(&change.sentence())).collect();
+            xml.push_str(&format!("    <system-out>{}</system-out>\n", said.join("&#10;")));
+        }
         xml.push_str("  </testsuite>\n");
     }
     xml.push_str("</testsuites>\n");
@@ -101,6 +108,11 @@ pub(crate) fn step_summary(title: &str, suites: &[Suite]) -> String {
                 line(&gate.gate)
             ));
         }
+    }
+    for (suite, change) in
+        suites.iter().flat_map(|suite| suite.changes.iter().map(move |change| (suite, change)))
+    {
+        text.push_str(&format!("\n⚠️ {}: {}\n", line(&suite.name), line(&change.sentence())));
     }
     for (suite, gate) in suites.iter().flat_map(|suite| suite.gates.iter().map(move |gate| (suite, gate))) {
         if !gate.passed && !gate.tail.trim().is_empty() {
@@ -138,7 +150,7 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use segue_machine::GateWhen;
+    use segue_machine::{ChangeHow, ChangedFile, GateWhen};
 
     use super::*;
 
@@ -154,7 +166,16 @@ mod tests {
             timed_out: false,
         };
         let gates = vec![gate("tests", true, ""), gate("a < b & \"c\"", false, "\u{1b}[31mno\n]]> |")];
-        Suite { name: "phase 1".to_owned(), status: "failed".to_owned(), gates }
+        let gone = ChangedFile { path: "a<b.py".to_owned(), what: "is gone, with 2 tests".to_owned() };
+        let change = GateChange {
+            gate: "tests".to_owned(),
+            files: vec![gone],
+            how: ChangeHow::Listed,
+            passed_with_originals: None,
+            stops: false,
+            unchecked: None,
+        };
+        Suite { name: "phase 1".to_owned(), status: "failed".to_owned(), gates, changes: vec![change] }
     }
 
     #[test]
@@ -164,6 +185,10 @@ mod tests {
         assert!(xml.contains("name=\"a &lt; b &amp; &quot;c&quot;\" time=\"1.500\">"), "{xml}");
         assert!(xml.contains("<failure message=\"exit 1\">\u{fffd}[31mno&#10;]]&gt; |</failure>"), "{xml}");
         assert_eq!(xml.matches("<testcase").count(), 2);
+        assert!(
+            xml.contains("<system-out>gate tests: a&lt;b.py is gone, with 2 tests</system-out>"),
+            "{xml}"
+        );
     }
 
     #[test]
@@ -172,5 +197,6 @@ mod tests {
         assert!(text.contains("| phase 1 | tests | ✅ green | 1.5 |"), "{text}");
         assert!(text.contains("| phase 2 | (none) |"), "{text}");
         assert_eq!(text.matches("<details>").count(), 1);
+        assert!(text.contains("⚠️ phase 1: gate tests: a&lt;b.py is gone, with 2 tests"), "{text}");
     }
 }

@@ -226,7 +226,7 @@ impl Runner {
     }
 
     pub(super) fn disk(&self) -> Disk {
-        Disk::new(&self.set.dir, self.set.store.workdir())
+        Disk::new(&self.set.dir, self.set.store.workdir()).reading(self.kept.state().options.format)
     }
 
     fn stop_asked(&mut self) {

@@ -1,6 +1,7 @@
 //! How a phase begins, is taken up, and gets its process.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use segue_plans::handoff::Handoff;
 use segue_plans::report::Report;
@@ -157,12 +158,15 @@ impl Runner {
             }
         };
         let roots = vec![self.set.store.workdir().to_owned(), self.set.dir.clone(), self.plan_dir()];
+        let (file, typed) = (self.file_of(plan, phase), &self.kept.state().plan);
+        let is_part = file != typed && self.set.dir.join(typed).is_file();
         let desk = Desk {
             program: &self.set.program,
             prompts: &self.set.prompts,
             roots,
-            path: self.as_seen(&phase.id, self.file_of(plan, phase)),
-            documents: plan.documents.iter().map(|name| self.as_seen(&phase.id, name)).collect(),
+            path: self.as_seen(&phase.id, file),
+            part_of: is_part.then(|| self.as_seen(&phase.id, typed)),
+            documents: documents(plan, phase).map(|name| self.as_seen(&phase.id, name)).collect(),
             write_back: !self.kept.state().options.no_write_back,
         };
         let job = Job { beside: known.work.is_some(), ..desk.job(plan, phase, run, errand)? };
@@ -247,4 +251,15 @@ impl Runner {
         });
         Ok(())
     }
+}
+
+// The documents that lie beside the plan; in a folder of plans, those beside the phase's own.
+fn documents<'p>(plan: &'p Plan, phase: &Phase) -> impl Iterator<Item = &'p String> {
+    let folder = |name: &str| Path::new(name).parent().map(PathBuf::from).unwrap_or_default();
+    let own = folder(plan.file(phase.at));
+    let others: BTreeSet<PathBuf> = plan.phases.iter().map(|other| folder(plan.file(other.at))).collect();
+    plan.documents.iter().filter(move |name| {
+        let dir = folder(name);
+        dir == own || !others.contains(&dir)
+    })
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use segue_machine::View;
-use segue_plans::Status;
 use segue_plans::ids::same;
 use segue_plans::split::Part;
+use segue_plans::{Format, Status};
 use segue_report::Time;
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +61,9 @@ pub(crate) struct Options {
     /// The plan's own files stay as they are.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) no_write_back: bool,
+    /// The format that a person chose for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) format: Option<Format>,
 }
 
 impl Options {

@@ -50,3 +50,17 @@ pub(super) fn read(dir: &Path) -> Option<Report> {
     let value: Value = serde_json::from_slice(&std::fs::read(dir.join(NAME)).ok()?).ok()?;
     serde_json::from_value(value["report"].clone()).ok()
 }
+
+/// Names another commit in the place of one that was made anew.
+pub(super) fn replace_commit(dir: &Path, before: &str, after: &str) -> std::io::Result<()> {
+    let path = dir.join(NAME);
+    let mut value: Value = serde_json::from_slice(&std::fs::read(&path)?)?;
+    let commits = value.pointer_mut("/report/commits").and_then(Value::as_array_mut);
+    for commit in commits.into_iter().flatten() {
+        let short = commit.as_str().filter(|short| short.len() >= 4 && before.starts_with(short));
+        if let Some(same) = short.and_then(|short| after.get(..short.len())) {
+            *commit = json!(same);
+        }
+    }
+    crate::checkpoint::write_whole(&path, serde_json::to_string_pretty(&value)?.as_bytes())
+}

@@ -12,7 +12,7 @@ use segue_plans::{Item, ItemKind, Phase, Status, Task, done_items, task_named};
 
 use super::PlanError;
 use super::handoff::Found;
-use super::outcome::Settled;
+use super::outcome::{self, Settled};
 use super::runner::Runner;
 use super::stored;
 use crate::git::Repo;
@@ -119,13 +119,26 @@ impl Runner {
                 return Ok(());
             }
             repo.wait_for_others();
-            let amend = !parallel && repo.head_is_own();
-            repo.commit_only(&tracked, &format!("Phase {id}: the plan says what is done"), amend)
+            let head = repo.head().filter(|head| !parallel && repo.head_is_own() && self.made(id, head));
+            let message = format!("Phase {id}: the plan says what is done");
+            repo.commit_only(&tracked, &message, head.is_some())?;
+            if let (Some(before), Some(after)) = (head, repo.head()) {
+                // The report is for people: one that cannot be written names a commit that git still finds.
+                let _ = stored::replace_commit(&self.kept.phase_dir(id), &before, &after);
+            }
+            Ok(())
         });
         if let Err(error) = committed {
             self.warn("write_back", &format!("the plan was updated and not committed: {error}"))?;
         }
         Ok(())
+    }
+
+    // Whether a commit was made by the run of a phase: nobody else's is added to.
+    fn made(&self, id: &str, head: &str) -> bool {
+        let run = self.kept.state().phase(id).and_then(|known| known.run.clone()).unwrap_or_default();
+        let facts = outcome::look(&self.store_of(id), &run).ok().flatten();
+        facts.is_some_and(|facts| facts.commits.last().is_some_and(|last| head.starts_with(last.as_str())))
     }
 
     /// Open items that no phase answers for: work that nobody did, and criteria for a person to look at.

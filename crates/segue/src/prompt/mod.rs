@@ -19,7 +19,7 @@ struct BuiltIn {
 }
 
 const CONTINUATION: &[&str] =
-    &["id", "restart", "checkpoint", "ledger", "facts", "failed", "cut", "role", "task"];
+    &["id", "restart", "resumed", "checkpoint", "ledger", "facts", "failed", "cut", "role", "task"];
 
 /// The templates that come with segue.
 const BUILT_IN: &[BuiltIn] = &[
@@ -27,7 +27,26 @@ const BUILT_IN: &[BuiltIn] = &[
     built_in(
         "phase",
         include_str!("../../templates/phase.md"),
-        &["plan", "goal", "id", "title", "about", "handoff", "notes", "tasks", "files", "write", "criteria"],
+        &[
+            "plan",
+            "path",
+            "part_of",
+            "documents",
+            "write_back",
+            "goal",
+            "id",
+            "title",
+            "about",
+            "whole",
+            "sections",
+            "handoff",
+            "notes",
+            "tasks",
+            "files",
+            "write",
+            "criteria",
+            "unchecked",
+        ],
     ),
     built_in(
         "checkpoint",
@@ -265,12 +284,31 @@ mod tests {
         for name in names {
             let text = prompts()
                 .fill(name, context! {
-                    id => "c1", restart => 2, checkpoint => "CHECK {{ braces }}", ledger => "LEDGER", facts => "FACTS",
+                    id => "c1", restart => 2, resumed => false, checkpoint => "CHECK {{ braces }}", ledger => "LEDGER", facts => "FACTS",
                     failed => "", cut => "CUT", role => "", task => "TASK"
                 })
                 .unwrap();
             for part in ["CHECK {{ braces }}", "LEDGER", "FACTS", "CUT", "TASK"] {
                 assert!(text.contains(part), "{name}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn v6_after_a_crash_the_prompt_says_so_and_nothing_of_a_full_window() {
+        for name in ["continuation", "continuation.loop"] {
+            let fill = |restart: u32, resumed: bool| {
+                let words = context! {
+                    id => "c1", restart, resumed, checkpoint => "", ledger => "", facts => "", failed => "", cut => "",
+                    role => "", task => ""
+                };
+                prompts().fill(name, words).unwrap()
+            };
+            let (full, crashed) = (fill(1, false), fill(0, true));
+            assert!(full.contains("full") || full.contains("limit was reached"), "{full}");
+            assert!(crashed.contains("cut off"), "{crashed}");
+            for words in ["full", "limit was reached", "number 0"] {
+                assert!(!crashed.contains(words), "{crashed}");
             }
         }
     }

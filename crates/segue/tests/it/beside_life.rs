@@ -15,7 +15,7 @@ fn committed(world: &World, plan: &str) {
 }
 
 /// Pairs of phases that were at work at the same time, by their plan's own lines and their runs'.
-fn together(done: &Done) -> Vec<(String, String)> {
+pub(crate) fn together(done: &Done) -> Vec<(String, String)> {
     let lines = done.lines();
     let mut now: Vec<String> = Vec::new();
     let mut met = Vec::new();

@@ -93,6 +93,8 @@ fn a_loop_leaves_progress_errors_and_an_archive_for_each_restart() {
     assert_eq!(archived, restarts);
     let progress = world.read(".segue/loop/progress.md");
     assert_eq!(progress.matches("### Done").count(), restarts, "{progress}");
+    let errors: Value = serde_json::from_str(&world.read(".segue/loop/error-summary.json")).unwrap();
+    assert!(errors["gates"][0]["gate"].is_string() && errors["session"].is_u64(), "{errors}");
     assert!(
         world.read(".segue/loop/error-summary.md").contains("gate"),
         "{}",

@@ -31,6 +31,7 @@ mod first_minutes;
 mod forecast;
 #[cfg(test)]
 mod gate_changes;
+#[cfg(test)]
 mod gates;
 #[cfg(test)]
 mod handoff;
@@ -53,7 +54,11 @@ mod owner;
 #[cfg(test)]
 mod plan;
 #[cfg(test)]
+mod plan_each_format;
+#[cfg(test)]
 mod plan_formats;
+#[cfg(test)]
+mod plan_found;
 #[cfg(test)]
 mod plan_handback;
 #[cfg(test)]
@@ -86,6 +91,8 @@ mod trust;
 mod waiting;
 #[cfg(test)]
 mod way_back;
+#[cfg(test)]
+mod weakened;
 #[cfg(test)]
 mod work;
 #[cfg(test)]

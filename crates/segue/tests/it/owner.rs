@@ -1,6 +1,6 @@
 //! One owner per work tree, how it is asked to stop, and what others may do meanwhile.
 
-use segue_rehearsal::script::{Fault, FaultKind, Script};
+use segue_rehearsal::script::{Fault, FaultKind, Refusal, Script};
 
 use crate::support::{Done, Running, World, left_behind, until};
 
@@ -257,4 +257,49 @@ fn truth7_a_stopped_run_is_stopped_and_not_crashed() {
         "{text}{json}{line}"
     );
     assert!(json["crashed"].is_null(), "{json}");
+}
+
+#[test]
+fn truth7_a_run_that_waits_is_waiting_until_its_process_is_gone() {
+    let kind = FaultKind::Provider { says: Refusal::RateLimited, resets_in_ms: Some(600_000), times: None };
+    let world = World::new(4, slow());
+    world.script(Script { faults: vec![Fault { at_step: 2, session: None, kind }], ..slow() });
+    let run = world.launch(&["run", "TASK.md", "--json"], "run");
+    until("the wait", || run.so_far().contains("\"wait.started\""));
+    let (text, json, line) = told(&world);
+    assert!(text.contains("rate limited until"), "{text}");
+    assert!(json["status"] == "waiting" && json["waiting"]["until"].is_string(), "{json}");
+    assert!(line.contains("waiting"), "{line}");
+    run.signal("KILL");
+    run.wait();
+    let (text, json, line) = told(&world);
+    assert!(
+        text.contains("crashed") && json["status"] == "crashed" && line.contains("crashed"),
+        "{text}{json}{line}"
+    );
+}
+
+#[test]
+fn truth7_a_plan_is_at_work_crashed_or_completed_in_every_list() {
+    let world = crate::plan_run::world(3, slow());
+    world.write("segue.plan.toml", &crate::plan_run::native(&[("1", &[], &[1, 2]), ("2", &["1"], &[3])]));
+    let said = || {
+        let one = world.segue(&["plan", "status", "--json"]);
+        let all = world.segue(&["plan", "status", "--all"]);
+        (one.lines()[0].clone(), all.out, world.segue(&["status"]).out)
+    };
+    let run = world.launch(&["run", "segue.plan.toml", "--json"], "run");
+    until("the first step", || world.steps().distinct_done().contains(&1));
+    let (json, all, status) = said();
+    assert!(json["at_work"] == true && json["crashed"] == false, "{json}");
+    assert!(all.contains("running") && status.contains("working"), "{all}{status}");
+    run.signal("KILL");
+    run.wait();
+    let (json, all, _) = said();
+    assert!(json["at_work"] == false && json["crashed"] == true, "{json}");
+    assert!(all.contains("crashed") && !all.contains("running"), "{all}");
+    world.segue(&["resume"]).exits(0);
+    let (json, all, status) = said();
+    assert!(json["status"] == "completed" && json["crashed"] == false, "{json}");
+    assert!(all.contains("completed") && status.contains("verified"), "{all}{status}");
 }

@@ -50,17 +50,16 @@ fn p2_tasks_that_were_finished_before_an_agent_gave_up_are_not_done_again() {
         let again = world.segue(&["resume", "--json"]);
         again.exits(0);
         world.assert_each_step_once(&again);
-        let text = conversations(&world);
+        let text = conversations(&world).concat().replace("\\n", "\n");
         assert!(text.contains("Think about it") && text.contains("painted it blue"), "{own_form}: {text}");
         assert!(!text.contains("- [ ] step 1"), "{own_form}: {text}");
     }
 }
 
-/// All that every kept conversation says; one without a step is in no log of steps.
-fn conversations(world: &World) -> String {
+/// Every kept conversation; one without a step is in no log of steps.
+pub(crate) fn conversations(world: &World) -> Vec<String> {
     let files = std::fs::read_dir(world.root().join("conversations")).unwrap();
-    let text: String = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect();
-    text.replace("\\n", "\n")
+    files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect()
 }
 
 fn asks(parts: serde_json::Value) -> Script {

@@ -1,6 +1,6 @@
 //! Lists without a command: every open item is run, none is called done that nobody reported, and the file says what is true.
 
-use segue_rehearsal::script::Script;
+use segue_rehearsal::script::{Reply, Script};
 
 use crate::plan_run::{ended, pairs, roomy, state, world};
 use crate::support::{Done, World};
@@ -70,6 +70,33 @@ fn what_is_done_is_written_with_the_commit_of_its_phase_and_the_tree_stays_clean
     let subjects = world.git(&["log", "--format=%s", "-3"]);
     assert_eq!(subjects.lines().nth(2), Some("the plan"), "one commit a phase: {subjects}");
     assert!(done.warnings("plan_edited").is_empty(), "{}", done.all());
+    let report = done.of("phase.finished").pop().unwrap()["report"].as_str().unwrap().to_owned();
+    let report: serde_json::Value = serde_json::from_str(&world.read(&report)).unwrap();
+    let named = report["report"]["commits"][0].as_str().unwrap().to_owned();
+    assert!(
+        world.git(&["rev-parse", "HEAD"]).starts_with(&named),
+        "the report names the commit that is there: {report}"
+    );
+}
+
+#[test]
+fn a_commit_that_no_phase_made_is_not_added_to() {
+    let report = "{\"status\": \"completed\", \"tasks\": [{\"id\": \"1\", \"status\": \"completed\"}], \"recommendation\": \"proceed\", \
+                  \"summary\": \"it was there\"}";
+    let replies = vec![Reply { when: "# Phase 1".to_owned(), say: report.to_owned() }];
+    let world = world(1, Script { replies, ..roomy() });
+    world.write("tasks.md", "# Parts\n\n- [ ] 1. Look whether it is there\n");
+    world.commit("the plan");
+    let own = world.git(&["rev-parse", "HEAD"]);
+    let done = run(&world, "tasks.md", &["--policy", "phased"]);
+    done.exits(0);
+    assert!(
+        world.git(&["rev-list", "HEAD"]).contains(own.trim()),
+        "the user's commit is in the branch: {}",
+        done.all()
+    );
+    assert_eq!(world.git(&["show", "HEAD:tasks.md"]), "# Parts\n\n- [x] 1. Look whether it is there\n");
+    assert_eq!(world.git(&["status", "--porcelain"]), "", "{}", done.all());
 }
 
 #[test]

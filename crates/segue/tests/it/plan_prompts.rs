@@ -39,7 +39,7 @@ fn the_agent_gets_the_plan_its_neighbours_and_all_of_its_phase() {
 #[test]
 fn prose_is_named_as_unchecked_and_long_texts_are_cut_with_a_notice() {
     let world = world(1, roomy());
-    let long = "word ".repeat(3_000);
+    let long = "word ".repeat(6_000);
     world.write(
         "p.md",
         &format!(
@@ -54,5 +54,5 @@ fn prose_is_named_as_unchecked_and_long_texts_are_cut_with_a_notice() {
         prompt.split_once("what nobody checks but you").unwrap_or_else(|| panic!("{prompt}"));
     assert!(checked.contains("`sh there.sh 1`") && unchecked.contains("People like it"), "{prompt}");
     assert!(prompt.contains("(cut off here: all of it stands in p.md)"), "{prompt}");
-    assert!(prompt.chars().count() < 20_000);
+    assert!(prompt.chars().count() < 40_000);
 }

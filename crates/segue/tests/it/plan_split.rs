@@ -124,7 +124,7 @@ fn a_phase_that_cannot_fit_is_split_before_it_begins_when_that_is_asked_for() {
 #[test]
 fn a_window_that_fills_up_again_and_again_is_too_large_and_is_split() {
     let world =
-        world(6, Script { window: 40_000, system_tokens: 20_000, step_output_chars: 16_000, ..roomy() });
+        world(6, Script { window: 40_000, system_tokens: 20_000, step_output_chars: 40_000, ..roomy() });
     world.write("segue.plan.toml", &native(&[("1", &[], &[1, 2, 3, 4, 5, 6])]));
     let args = ["run", "segue.plan.toml", "--json", "--split", "auto", "--max-restarts", "1"];
     let done = world.segue(&args);

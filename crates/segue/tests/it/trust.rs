@@ -6,7 +6,7 @@ use crate::support::{World, small};
 
 const GHOST: &str = "Created src/ghost.rs with the new parser.";
 const TESTS: &str = "All tests pass.";
-const COMMIT: &str = "Committed everything as \"parser: read numbers\".";
+const COMMIT: &str = "Committed as 9d1e0aa.";
 
 #[test]
 fn v2_a_final_claim_that_is_not_so_is_shown_and_only_passing_gates_stand_against_it() {
@@ -103,50 +103,24 @@ fn lies_in_a_checkpoint_are_struck_from_what_the_next_session_is_told() {
     }
 }
 
-/// Sentences that are lies in one world and true in another: about files, tests and commits.
-const SENTENCES: [&str; 36] = [
+/// Plain sentences that are lies in one world and true in another: about files and tests.
+const SENTENCES: [&str; 13] = [
     "Created src/parser.rs with the tokenizer.",
     "I added src/parser.rs.",
     "Added a new file src/parser.rs for the parser.",
     "src/parser.rs has been created.",
     "Wrote src/parser.rs.",
-    "I have written src/parser.rs and documented it.",
-    "Implemented the parser in src/parser.rs.",
-    "New file: src/parser.rs.",
-    "The parser is now in src/parser.rs.",
-    "Finished creating src/parser.rs.",
-    "We created src/parser.rs as planned.",
-    "Generated src/parser.rs from the grammar.",
+    "`src/parser.rs` (new)",
+    "New file: src/parser.rs",
     "All tests pass.",
     "All tests are passing.",
     "The tests pass now.",
     "Tests: all green.",
     "The whole test suite passes.",
     "The test suite is green.",
-    "I ran the tests and they all pass.",
-    "Every test passes.",
-    "Ran the full test suite: 0 failures.",
-    "Tests pass without errors.",
-    "All checks pass.",
-    "The tests are green again.",
-    "Committed everything.",
-    "I committed all changes.",
-    "All changes have been committed.",
-    "All work is committed.",
-    "Everything is committed to git.",
-    "Committed the work as \"parser: read numbers\".",
-    "I made a commit \"parser: read numbers\".",
-    "Created a commit with the message \"parser: read numbers\".",
-    "The changes are committed.",
-    "All files are committed.",
-    "Committed and clean.",
-    "The working tree is clean and everything is committed.",
 ];
 
-fn told(sentences: &[&str], prose: bool) -> String {
-    if prose {
-        return format!("## Completed Work\n{}\n", sentences.join("\n\n"));
-    }
+fn told(sentences: &[&str]) -> String {
     let items: String = sentences.iter().map(|s| format!("- {s}\n")).collect();
     format!("## Completed Work\n{items}")
 }
@@ -161,20 +135,15 @@ fn contradicted(world: &World) -> Vec<String> {
 
 #[test]
 fn the_same_sentences_are_struck_when_they_are_lies_and_stand_when_they_are_true() {
-    for (habit, prose) in [
-        (CheckpointHabit::Answer, false),
-        (CheckpointHabit::Answer, true),
-        (CheckpointHabit::NoTags, false),
-        (CheckpointHabit::NoTags, true),
-    ] {
-        let script = Script { checkpoint: habit, remarks: vec![told(&SENTENCES, prose)], ..small() };
+    for habit in [CheckpointHabit::Answer, CheckpointHabit::NoTags] {
+        let script = Script { checkpoint: habit, remarks: vec![told(&SENTENCES)], ..small() };
         let stage = "[[stage]]\nat = \"2 tools\"\ndo = [\"restart\"]\n";
         let liar = World::new(4, script.clone());
         liar.configure(stage);
         liar.segue(&["run", "TASK.md", "--json"]).exits(0);
         let wrong = contradicted(&liar);
         let missed: Vec<&&str> = SENTENCES.iter().filter(|s| !wrong.contains(&(**s).to_owned())).collect();
-        assert!(missed.is_empty(), "{habit:?}, prose {prose}: taken for true: {missed:#?}");
+        assert!(missed.is_empty(), "{habit:?}: taken for true: {missed:#?}");
         let summary = liar.checkpoints()[0]["summary"].as_str().unwrap().to_owned();
         assert!(SENTENCES.iter().all(|s| !summary.contains(s)), "{summary}");
 
@@ -191,7 +160,7 @@ fn the_same_sentences_are_struck_when_they_are_lies_and_stand_when_they_are_true
         honest.configure_without_gate(&format!("{stage}[[gate]]\nname = \"tests\"\nrun = \"true\"\n"));
         honest.commit("an honest world");
         honest.segue(&["run", "TASK.md", "--json"]).exits(0);
-        assert_eq!(contradicted(&honest), [""; 0], "{habit:?}, prose {prose}");
+        assert_eq!(contradicted(&honest), [""; 0], "{habit:?}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Plans with real CLIs: a folder of GSD plans with Claude Code, a Debussy master plan with Codex.
+//! Plans with real CLIs: GSD, OpenSpec and spec-kit with Claude Code, a Debussy master plan and Kiro with Codex.
 
 use segue_rehearsal::model_server::ServerScript;
 use serde_json::Value;
@@ -122,4 +122,54 @@ fn a_debussy_master_plan_with_codex() {
         let done = world.segue(&args);
         assert_completed(&world, &done, &["1", "6D"], "codex");
     });
+}
+
+const OPENSPEC: &str = "# Tasks: Parts\n\nFor each task run `sh step.sh N`.\n\n## 1. First\n\n- [ ] 1.1 step 1: write it\n- [ ] 1.2 step 2: write it\n\n\
+    ## 2. Second\n\n- [ ] 2.1 step 3: write it\n";
+
+const SPEC_KIT: &str = "# Tasks: Parts\n\nFor each task run `sh step.sh N`.\n\n## Phase 1: Foundational (Blocking Prerequisites)\n\n\
+    - [ ] T001 step 1: write it\n\n## Phase 2: User Story 1 - Read\n\n**Independent Test**: Read it\n\n- [ ] T002 [US1] step 2: write it\n\
+    - [ ] T003 [P] [US1] step 3: write it\n\n## Parallel Example: Phase 2\n\n- Task: T003\n";
+
+const KIRO: &str = "# Implementation Plan\n\nFor each task run `sh step.sh N`.\n\n- [ ] 1. First\n  - [ ] 1.1 step 1: write it\n    - _Requirements: 1.1_\n  \
+    - [ ] 1.2 step 2: write it\n    - _Requirements: 1.2_\n- [ ] 2. step 3: write it\n  - _Requirements: 2_\n";
+
+/// A list without a command: every box is ticked by the ids that the agent reports, with the commit of its phase.
+fn list(agent: &str, plan: &str, text: &str, phases: usize) {
+    let world = world(3);
+    std::fs::create_dir_all(world.repo().join(plan).parent().unwrap()).unwrap();
+    world.write(plan, text);
+    world.commit();
+    let args = ["run", plan, "--json", "--agent", agent, "--permissions", "bypass", "--policy", "phased"];
+    let done = world.segue(&args);
+    assert_eq!(done.code, Some(0), "{}", done.all());
+    let ended = done.of("phase.finished");
+    assert_eq!(ended.len(), phases, "{}", done.all());
+    assert!(ended.iter().all(|line| line["status"] == "completed"), "{}", done.all());
+    assert_eq!(done.lines().last().unwrap()["verdict"], "unverified", "{}", done.all());
+    world.assert_done_once(&done);
+    let after = std::fs::read_to_string(world.repo().join(plan)).unwrap();
+    assert_eq!(after, text.replace("[ ]", "[x]"), "{}", done.all());
+    let git = |args: &[&str]| {
+        String::from_utf8_lossy(&world.command("git", args).output().unwrap().stdout).into_owned()
+    };
+    assert_eq!(git(&["status", "--porcelain"]), "", "{}", done.all());
+    let subjects = git(&["log", "--format=%s"]);
+    assert_eq!(subjects.matches("Phase ").count(), phases, "a commit for each phase: {subjects}");
+    say(&format!("{plan} with {agent}: {phases} phases, every box ticked, {:.1} s", done.took.as_secs_f64()));
+}
+
+#[test]
+fn v1_an_openspec_change_with_claude() {
+    inside(240, || list("claude", "openspec/changes/parts/tasks.md", OPENSPEC, 1));
+}
+
+#[test]
+fn v1_spec_kit_tasks_with_claude() {
+    inside(240, || list("claude", "specs/001-parts/tasks.md", SPEC_KIT, 2));
+}
+
+#[test]
+fn v1_a_kiro_spec_with_codex() {
+    inside(240, || list("codex", ".kiro/specs/parts/tasks.md", KIRO, 1));
 }

@@ -1,7 +1,7 @@
 //! What the end of a turn means: gates first, then what the agent states in the form that every prompt asks for.
 
 use super::scenario::Scenario;
-use crate::{AgentEvent, Prompt, TurnEnd, Verdict};
+use crate::{AgentEvent, Prompt, Subject, TurnEnd, Verdict};
 
 fn ends(scene: &mut Scenario, text: &str) {
     scene.says(AgentEvent::TurnEnded(TurnEnd::Finished { text: text.to_owned() }));
@@ -117,4 +117,33 @@ fn v1_an_answer_reaches_the_agent_that_was_blocked() {
     assert_eq!(told, "Postgres");
     scene.finishes();
     assert_eq!(scene.outcome().verdict, Verdict::Unverified);
+}
+
+#[test]
+fn v1_a_question_through_the_agents_own_mechanism_needs_input_and_takes_an_answer() {
+    let asks = |scene: &mut Scenario| {
+        let (request, kind, title) = ("q".to_owned(), "question".to_owned(), "Tabs or spaces?".to_owned());
+        scene.says(AgentEvent::PermissionAsked { request, kind, title, subject: Subject::default() });
+    };
+    let mut scene = Scenario::new("seamless").start();
+    asks(&mut scene);
+    ends(&mut scene, "I asked how to indent.");
+    let outcome = scene.outcome();
+    assert_eq!((outcome.verdict, scene.exit_code()), (Verdict::NeedsInput, 3));
+    assert!(outcome.reason.contains("Tabs or spaces?"), "{}", outcome.reason);
+    assert!(outcome.advice.as_deref().unwrap_or_default().contains("--answer"), "{outcome:?}");
+    scene.answered("Spaces");
+    ends(&mut scene, "STATUS: done");
+    assert_eq!(scene.outcome().verdict, Verdict::Unverified);
+
+    // An agent that decides for itself has no question left.
+    let mut scene = Scenario::new("seamless").start();
+    asks(&mut scene);
+    ends(&mut scene, "STATUS: done");
+    assert_eq!(scene.outcome().verdict, Verdict::Unverified);
+    // Gates decide.
+    let mut scene = Scenario::new("seamless").gates(1).rounds(&[true]).start();
+    asks(&mut scene);
+    ends(&mut scene, "I asked how to indent.");
+    assert_eq!(scene.outcome().verdict, Verdict::Verified);
 }

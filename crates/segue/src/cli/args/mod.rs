@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 pub(super) use others::{Bridge, Config, Demo, Hook, Rehearse, Show};
-pub(super) use plan::{BesideFlags, PlanFlags, ResultFlags};
+pub(super) use plan::{BesideFlags, PlanFlags, ResultFlags, format_named};
 pub(super) use resume::Resume;
 pub(super) use run::{Loop, Phase, Run};
 pub(super) use setup::{Clean, Init, InitPermissions, Man, Shell};

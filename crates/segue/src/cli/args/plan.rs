@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
+use segue_plans::Format;
 
 use crate::plan::{Options, Splitting, Trouble};
 
@@ -28,6 +29,9 @@ pub(in crate::cli) struct PlanFlags {
     /// What to do about a phase that is too large; auto under the policy observe, else propose
     #[arg(long, value_name = "HOW")]
     pub(in crate::cli) split: Option<Splitting>,
+    /// Read the plan in this format instead of the one that it is recognised as: kiro, spec-kit, checklist, …
+    #[arg(long, value_name = "FORMAT", value_parser = format_named)]
+    pub(in crate::cli) format: Option<Format>,
     /// Leave the plan's files as they are; else what is done is ticked off in them
     #[arg(long)]
     pub(in crate::cli) no_write_back: bool,
@@ -66,6 +70,14 @@ impl BesideFlags {
             options.trouble = Trouble::FailFast;
         }
     }
+}
+
+/// The format of a plan by its name.
+pub(in crate::cli) fn format_named(typed: &str) -> Result<Format, String> {
+    Format::named(typed).ok_or_else(|| {
+        let names: Vec<String> = Format::ALL.iter().map(|format| format.name()).collect();
+        format!("the formats are {}", names.join(", "))
+    })
 }
 
 /// Where the results of gates go beside the screen.

@@ -14,12 +14,13 @@ use std::collections::BTreeMap;
 
 use clap::{Args, Subcommand};
 use segue_machine::gauge::parse_tokens;
-use segue_plans::{Budget, Extra, KnownGate, NoPlan, Plan};
+use segue_plans::{Budget, Extra, Format, KnownGate, NoPlan, Plan};
 
 pub(super) use self::results::write_results;
 pub(super) use self::resume::resume;
 pub(super) use self::run::{run, wanted};
 pub(super) use self::status::{at_work, is_open_beside, line_of, status};
+use super::args::format_named;
 use super::failure::Failure;
 use super::open::Place;
 use super::out;
@@ -73,6 +74,9 @@ pub(super) struct One {
     /// What a session may use, instead of what the configuration says about the first agent: 200k, 1M
     #[arg(long, value_name = "TOKENS")]
     window: Option<String>,
+    /// Read it in this format instead of the one that it is recognised as
+    #[arg(long, value_name = "FORMAT", value_parser = format_named)]
+    format: Option<Format>,
 }
 
 /// Does it.
@@ -90,7 +94,10 @@ pub(super) fn plan(at: &Place, verb: &Verb) -> Result<u8, Failure> {
 
 /// Reads the plan that was named.
 fn read(at: &Place, one: &One) -> Result<Result<Plan, NoPlan>, Failure> {
-    disk(at).plan(&one.file).map_err(|error| Failure::usage(format!("{}: {error}", one.file)))
+    disk(at)
+        .reading(one.format)
+        .plan(&one.file)
+        .map_err(|error| Failure::usage(format!("{}: {error}", one.file)))
 }
 
 /// The files that a plan may name.

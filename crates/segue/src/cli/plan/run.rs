@@ -36,14 +36,17 @@ pub(in crate::cli) fn wanted(at: &Place, args: &Run) -> Result<Option<Plan>, Fai
         || flags.quality
         || flags.split.is_some()
         || flags.no_write_back
+        || flags.format.is_some()
         || flags.beside.any();
     let is_there = |typed: &&String| !typed.trim().is_empty() && at.dir.join(typed).exists();
     let Some(typed) = args.task.as_ref().filter(is_there) else {
-        let say = "--phase, --resume, --restart, --force, --quality, --split, --parallel, --keep-going and --fail-fast are for \
-                   plans: name one";
+        let say = "--phase, --resume, --restart, --force, --quality, --split, --format, --no-write-back, --parallel, \
+                   --keep-going and --fail-fast are for plans: name one";
         return if asked { Err(Failure::usage(say)) } else { Ok(None) };
     };
-    let plan = disk(at).plan(typed).map_err(|error| Failure::usage(format!("{typed}: {error}")))?;
+    let format = flags.format.or_else(|| chosen_before(at, typed));
+    let plan =
+        disk(at).reading(format).plan(typed).map_err(|error| Failure::usage(format!("{typed}: {error}")))?;
     let sure = asked || [".json", ".toml"].iter().any(|end| typed.ends_with(end));
     match plan {
         Ok(plan) if asked || is_plan(typed, &plan) || at.dir.join(typed).is_dir() => Ok(Some(plan)),
@@ -54,6 +57,11 @@ pub(in crate::cli) fn wanted(at: &Place, args: &Run) -> Result<Option<Plan>, Fai
         Err(error @ (NoPlan::Ambiguous { .. } | NoPlan::Utf16(_))) => Err(Failure::usage(error.to_string())),
         Err(_) => Ok(None),
     }
+}
+
+// A choice of format is kept with the plan.
+fn chosen_before(at: &Place, typed: &str) -> Option<Format> {
+    latest_of(&home(&at.store()), &at.dir.join(typed)).and_then(|(_, state)| state.options.format)
 }
 
 // A prompt is a task, whatever boxes there are in it; a list of boxes is a plan, with or without commands.
@@ -100,15 +108,16 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
     std::fs::create_dir_all(&plans)?;
     let before = latest_of(&plans, &at.dir.join(&file));
     let only = selected(args, &plan, before.as_ref().map(|(_, state)| state))?;
-    let (dir, old) = choose_state(&plans, before, args)?;
-    let id = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let _lock = Lock::take(&plans, &id)?;
     let mut options = Options {
         quality: args.plan.quality,
         split: args.plan.split,
         no_write_back: args.plan.no_write_back,
+        format: args.plan.format.or_else(|| before.as_ref().and_then(|(_, state)| state.options.format)),
         ..Options::default()
     };
+    let (dir, old) = choose_state(&plans, before, args)?;
+    let id = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let _lock = Lock::take(&plans, &id)?;
     let kept = if old {
         take_over(&store, &id)?;
         let mut kept = Kept::open(&dir)?;
@@ -116,6 +125,7 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
             state.options.split = options.split.or(state.options.split);
             state.options.quality |= options.quality;
             state.options.no_write_back |= options.no_write_back;
+            state.options.format = options.format;
             args.plan.beside.put(&mut state.options);
             try_again(state, only.as_deref(), args.plan.force);
         })?;

@@ -34,11 +34,11 @@ pub(in crate::cli) fn status(at: &Place, plan: Option<&str>, every: bool) -> Res
         return Ok(0);
     }
     let state = Kept::look(&choose(at, plan)?)?;
-    let at_work = Lock::holder(&plans).is_some_and(|holder| holder.run == state.id && holder.is_alive());
+    let crashed = has_crashed(at, &state);
     if at.json {
         let mut doc = serde_json::to_value(&state).unwrap_or_default();
-        doc["at_work"] = at_work.into();
-        doc["crashed"] = (state.status == Standing::Running && !at_work).into();
+        doc["at_work"] = (state.status == Standing::Running && !crashed).into();
+        doc["crashed"] = crashed.into();
         out::line(&doc.to_string());
         return Ok(0);
     }
@@ -52,10 +52,21 @@ pub(in crate::cli) fn status(at: &Place, plan: Option<&str>, every: bool) -> Res
             show_work(at, &state.id, id, run, work);
         }
     }
-    if state.status == Standing::Running && !at_work {
+    if crashed {
         out::line("the plan crashed: its process is gone; `segue resume` continues it");
     }
     Ok(0)
+}
+
+// Its process is gone although it did not end.
+fn has_crashed(at: &Place, state: &State) -> bool {
+    let holder = Lock::holder(&home(&at.store()));
+    let works = holder.is_some_and(|holder| holder.run == state.id && holder.is_alive());
+    state.status == Standing::Running && !works
+}
+
+fn word(at: &Place, state: &State) -> &'static str {
+    if has_crashed(at, state) { "crashed" } else { state.status.word() }
 }
 
 // Where a phase beside others works, how far it is, how full its window is, and what it has claimed.
@@ -97,19 +108,19 @@ fn plan_of(at: &Place, run: &str) -> Option<State> {
 pub(in crate::cli) fn line_of(at: &Place, run: &str) -> Option<String> {
     let state = plan_of(at, run)?;
     let (id, _) = state.phases.iter().find(|(_, phase)| phase.run.as_deref() == Some(run))?;
-    Some(format!("phase {id} of plan {} ({}); `segue plan status` says more", state.id, state.status.word()))
+    Some(format!("phase {id} of plan {} ({}); `segue plan status` says more", state.id, word(at, &state)))
 }
 
 fn show_line(at: &Place, state: &State) {
     if at.json {
-        let doc =
-            json!({ "plan": state.id, "file": state.plan, "title": state.title, "status": state.status });
+        let doc = json!({ "plan": state.id, "file": state.plan, "title": state.title, "status": state.status,
+            "crashed": has_crashed(at, state) });
         return out::line(&doc.to_string());
     }
     out::line(&format!(
         "{}  {:<12}  {}  {}",
         state.id,
-        state.status.word(),
+        word(at, state),
         state.plan,
         segue_report::plain(&state.title)
     ));

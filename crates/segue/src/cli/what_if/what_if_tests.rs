@@ -69,7 +69,7 @@ fn an_earlier_line_hands_over_earlier_and_nothing_is_said_after_that() {
     assert_eq!(sessions.len(), 1);
     assert_eq!(
         places(&sessions[0].recorded),
-        [("stage 70%: warn".to_owned(), 5), ("stage 90%: warn".to_owned(), 7)]
+        [("stage 70%: warn, tell".to_owned(), 5), ("stage 90%: warn, tell".to_owned(), 7)]
     );
     assert_eq!(
         places(&sessions[0].other),
@@ -94,11 +94,16 @@ fn a_policy_with_several_stages_goes_on_after_each_dump() {
 }
 
 #[test]
-fn two_that_only_warn_are_the_same() {
-    let past = recorded("observe", &[60, 75, 91]);
-    let sessions = compare(&past, &Contender::preset("native").unwrap());
-    assert!(!sessions[0].parted);
-    assert_eq!(places(&sessions[0].recorded), places(&sessions[0].other));
+fn two_that_never_replace_part_only_in_what_the_agent_is_told() {
+    let sessions = compare(&recorded("native", &[60, 75, 91]), &Contender::preset("observe").unwrap());
+    let without_tell = |decisions: &[Decision]| {
+        let texts = decisions.iter().map(|decision| decision.text.replace(", tell", ""));
+        texts.collect::<Vec<_>>()
+    };
+    assert_eq!(without_tell(&sessions[0].recorded), without_tell(&sessions[0].other));
+    let same = compare(&recorded("native", &[60, 75, 91]), &Contender::preset("native").unwrap());
+    assert!(!same[0].parted);
+    assert_eq!(places(&same[0].recorded), places(&same[0].other));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::Name;
 const DEBUSSY: &str = ".debussy/config.yaml";
 const MALA: &str = "mala.yaml";
 const AUTOPILOT: &str = ".planning/config.json";
+const SHIPWRIGHT: &str = ".claude/daemon-config.json";
 
 /// Every name that is known.
 pub(super) const NAMES: &[Name] = &[
@@ -56,6 +57,11 @@ pub(super) const NAMES: &[Name] = &[
     autopilot("checkpoint_every_phase", "[git] commit = \"branch\"", ""),
     flag("autopilot", "--phases", "--phase {}", "3-5 and 1,4 are understood"),
     flag("autopilot", "--quality-gates", "--quality", ""),
+    shipwright("max_parallel", "--parallel {}", "a flag of `segue run PLAN`"),
+    shipwright("model", "[agent.claude] model = \"{}\"", ""),
+    shipwright("loop.max_restarts", "[limits] max_restarts = {}", ""),
+    shipwright("pipeline.max_iterations", "segue loop PROMPT --max-iterations {}", ""),
+    shipwright("pipeline_template", "", "name the policy: --policy loop; gates are in segue.toml"),
     flag("shipwright", "--test-cmd", "--gate \"{}\"", ""),
     flag(
         "shipwright",
@@ -94,6 +100,10 @@ const fn mala(theirs: &'static str, here: &'static str, note: &'static str) -> N
 
 const fn autopilot(theirs: &'static str, here: &'static str, note: &'static str) -> Name {
     Name { tool: "autopilot", file: AUTOPILOT, theirs, here, note }
+}
+
+const fn shipwright(theirs: &'static str, here: &'static str, note: &'static str) -> Name {
+    Name { tool: "shipwright", file: SHIPWRIGHT, theirs, here, note }
 }
 
 const fn flag(tool: &'static str, theirs: &'static str, here: &'static str, note: &'static str) -> Name {

@@ -38,6 +38,10 @@ fn here(file: &str, key: &str, value: &str) -> Option<String> {
     if name.here.is_empty() {
         return Some(format!("# {key}: {}", name.note));
     }
+    // What has no key is a flag, or a command.
+    if name.here.starts_with("--") || name.here.starts_with("segue ") {
+        return Some(format!("# {key}: {}", name.here.replace("{}", value)));
+    }
     let line = match (key, value) {
         ("auto_commit" | "checkpoint_every_phase", "false") => "[git] commit = \"snapshot\"".to_owned(),
         ("context_restart_threshold", value) => match value.parse::<f64>() {
@@ -126,7 +130,9 @@ mod tests {
     #[test]
     fn settings_of_other_tools_are_said_in_the_words_of_segue() {
         let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(dir.path().join(".debussy")).unwrap();
+        for name in [".debussy", ".claude"] {
+            std::fs::create_dir_all(dir.path().join(name)).unwrap();
+        }
         let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
         write(
             ".debussy/config.yaml",
@@ -136,6 +142,10 @@ mod tests {
             "mala.yaml",
             "preset: rust\ncommands:\n  test:\n    command: \"cargo test -- 'a'\"\n    timeout: 300\n  lint: 'cargo clippy'\n  e2e: null\n",
         );
+        write(
+            ".claude/daemon-config.json",
+            r#"{"max_parallel": 2, "pipeline_template": "autonomous", "loop": {"max_restarts": 3}}"#,
+        );
         let lines = found_settings(dir.path()).join("\n");
         for words in [
             "[limits]\n    deadline = \"1800s\"",
@@ -143,10 +153,12 @@ mod tests {
             "context_threshold = 80",
             "[[gate]]\n    name = \"test\"\n    run = \"cargo test -- 'a'\"",
             "run = \"cargo clippy\"",
+            "# max_parallel: --parallel 2",
+            "[limits]\n    max_restarts = 3",
         ] {
             assert!(lines.contains(words), "{words}\n{lines}");
         }
         assert!(!lines.contains("e2e"), "{lines}");
-        assert_eq!(lines.matches("is not applied").count(), 2);
+        assert_eq!(lines.matches("is not applied").count(), 3);
     }
 }

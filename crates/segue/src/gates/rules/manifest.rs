@@ -61,6 +61,34 @@ fn deciding(file: &str, path: &str, text: &str, runs: &Runs) -> BTreeMap<String,
     }
 }
 
+/// Tables of Cargo's configuration that decide nothing about what runs.
+const CARGO_IDLE: &[&str] = &[
+    "term",
+    "net",
+    "http",
+    "registry",
+    "registries",
+    "source",
+    "cargo-new",
+    "doc",
+    "install",
+    "cache",
+    "future-incompat-report",
+];
+
+/// Whether a change of Cargo's configuration touches nothing that decides what runs.
+pub(super) fn is_idle(change: &Change) -> bool {
+    if !change.path.ends_with(".cargo/config.toml") {
+        return false;
+    }
+    let rest = |text: &Option<String>| {
+        let mut table = text.as_deref().unwrap_or_default().parse::<toml::Table>().ok()?;
+        table.retain(|key, _| !CARGO_IDLE.contains(&key));
+        Some(table)
+    };
+    rest(&change.before).is_some_and(|before| rest(&change.after) == Some(before))
+}
+
 /// The names of the scripts that a call of a package manager runs.
 pub(super) fn node_scripts(call: &Call) -> Vec<String> {
     let word = |at: usize| call.words.get(at).map(String::as_str).unwrap_or_default();

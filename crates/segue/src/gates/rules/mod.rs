@@ -59,7 +59,7 @@ pub(crate) fn find(gate: &Gate<'_>, changes: &[Change]) -> Vec<Found> {
     let mut found = Vec::new();
     for change in changes {
         let path = change.path.as_str();
-        if (gate.protects)(path) || runs.is_script(path) {
+        if (gate.protects)(path) || (runs.is_script(path) && !manifest::is_idle(change)) {
             found.push(script(change));
         } else if let Some(what) = manifest::decides(change, &runs) {
             found.push(Found { path: path.to_owned(), what, weight: Weight::Decides });

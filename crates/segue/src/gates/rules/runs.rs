@@ -140,7 +140,11 @@ fn joined(dir: &str, path: &str) -> String {
     let mut parts: Vec<&str> = dir.split('/').filter(|part| !part.is_empty()).collect();
     let open = path.ends_with('/');
     for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
-        if part == ".." { drop(parts.pop()) } else { parts.push(part) }
+        if part == ".." {
+            let _ = parts.pop();
+        } else {
+            parts.push(part)
+        }
     }
     let joined = parts.join("/");
     if open && !joined.is_empty() { format!("{joined}/") } else { joined }

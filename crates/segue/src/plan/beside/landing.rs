@@ -123,7 +123,8 @@ impl Runner {
                 self.step(id, move || merge::settle(&tree, &work, &message).map(Stepped::Settled));
             }
             _ => {
-                self.step(id, move || merge::prepare(&tree, &message).map(Stepped::Prepared));
+                let plan = self.plan_files();
+                self.step(id, move || merge::prepare(&tree, &message, &plan).map(Stepped::Prepared));
             }
         }
         Ok(())
@@ -140,6 +141,12 @@ impl Runner {
             };
             (id, came)
         });
+    }
+
+    /// The files of the plan, as its work trees have them.
+    pub(in crate::plan) fn plan_files(&self) -> merge::PlanFiles {
+        let paths = self.plan.files.iter().map(|file| self.path_from_top(&file.name)).collect();
+        (paths, self.plan.format)
     }
 
     /// What follows from a step.

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use segue_plans::Phase;
+use segue_plans::{Format, Phase, merge_by_item};
 
 use super::Work;
 use super::trees::{Tree, TreeError, die_at};
@@ -44,8 +44,11 @@ pub(in crate::plan) enum Landing {
     Refused(String),
 }
 
+/// Files of the plan, as paths from the top of the work tree, and the format that they are written in.
+pub(in crate::plan) type PlanFiles = (Vec<String>, Format);
+
 /// Merges a phase with the plan's branch as it is now.
-pub(in crate::plan) fn prepare(tree: &Tree, message: &str) -> Result<Prepared, TreeError> {
+pub(in crate::plan) fn prepare(tree: &Tree, message: &str, plan: &PlanFiles) -> Result<Prepared, TreeError> {
     let (repo, main) = (tree.repo()?, tree.main_repo()?);
     repo.wait_for_others();
     tree.keep("done", "before it was merged")?;
@@ -61,10 +64,34 @@ pub(in crate::plan) fn prepare(tree: &Tree, message: &str) -> Result<Prepared, T
     if repo.leads_to(&onto, &own) == Some(true) {
         return Ok(none(own.clone()));
     }
-    let Merged { tree: files, conflicts, words } = repo.merged(&onto, &own)?;
+    let Merged { tree: files, conflicts, words } = by_item(&repo, [&onto, &own], plan)?;
     let commit = repo.commit_of(&files, &[&onto, &own], message)?;
     die_at("prepared");
     Ok(Prepared { conflicts, words, ..none(commit) })
+}
+
+/// Two commits as one tree; files of the plan in which both ticked something off are merged item by item.
+pub(in crate::plan) fn by_item(
+    repo: &Repo,
+    [onto, own]: [&str; 2],
+    (files, format): &PlanFiles,
+) -> Result<Merged, GitError> {
+    let mut merged = repo.merged(onto, own)?;
+    let Some(base) = repo.common_base(onto, own).filter(|_| !merged.conflicts.is_empty()) else {
+        return Ok(merged);
+    };
+    let both: Vec<&String> = files.iter().filter(|path| merged.conflicts.contains(path)).collect();
+    for path in both {
+        let text =
+            |commit: &str| repo.file_of(commit, path).and_then(|file| String::from_utf8(file.bytes).ok());
+        let (Some(was), Some(ours), Some(theirs)) = (text(&base), text(onto), text(own)) else { continue };
+        let lines = |texts: [&str; 3]| repo.merged_text(texts);
+        if let Some(text) = merge_by_item(path, *format, &was, [&ours, &theirs], lines) {
+            merged.tree = repo.with_file(&merged.tree, path, &text)?;
+            merged.conflicts.retain(|other| other != path);
+        }
+    }
+    Ok(merged)
 }
 
 fn heads(repo: &Repo, main: &Repo) -> Result<(String, String), GitError> {
