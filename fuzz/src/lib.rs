@@ -14,12 +14,12 @@ mod texts;
 mod wire;
 
 // The program's own reader, which is not part of a library.
-#[expect(dead_code, unused_imports, reason = "only its reading of files is called here")]
-#[path = "../../crates/segue/src/config/mod.rs"]
-mod config;
 #[expect(dead_code, reason = "the configuration only reads its rules")]
 #[path = "../../crates/segue/src/child_env.rs"]
 mod child_env;
+#[expect(dead_code, unused_imports, reason = "only its reading of files is called here")]
+#[path = "../../crates/segue/src/config/mod.rs"]
+mod config;
 
 use segue_agents::Adapter;
 use segue_agents::acp::Acp;
@@ -122,6 +122,7 @@ fn codex_options() -> codex::Options {
         resume: None,
         model: None,
         bypass: false,
+        edit: false,
         compaction_guard: Some("'/usr/bin/segue' hook before-compaction".to_owned()),
     }
 }
@@ -136,5 +137,6 @@ fn gemini_options() -> gemini::Options {
 }
 
 fn opencode_options(resume: Option<&str>) -> opencode::Options {
-    opencode::Options { resume: resume.map(str::to_owned), model: None, bypass: false, no_compaction: true }
+    let resume = resume.map(str::to_owned);
+    opencode::Options { resume, model: None, bypass: false, edit: false, no_compaction: true }
 }

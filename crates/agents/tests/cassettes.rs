@@ -97,6 +97,7 @@ mod tape {
             }
             if self.name.starts_with("opencode") {
                 return Box::new(OpenCode::new(opencode::Options {
+                    edit: false,
                     resume: None,
                     model: None,
                     bypass: true,
@@ -107,6 +108,7 @@ mod tape {
                 return Box::new(Acp::new("/work/tree", None));
             }
             Box::new(Codex::new(codex::Options {
+                edit: false,
                 cwd: "/work/tree".to_owned(),
                 resume: None,
                 model: None,

@@ -115,6 +115,7 @@ fn c9_codex_gives_its_words_its_plan_and_its_failures() {
         resume: None,
         model: None,
         bypass: false,
+        edit: false,
         compaction_guard: None,
     };
     let opening =
@@ -251,7 +252,8 @@ fn c9_gemini_cli_gives_the_list_that_its_chat_file_shows() {
 
 #[test]
 fn c9_opencode_gives_its_words_its_list_and_its_failures() {
-    let options = OpenCodeOptions { resume: None, model: None, bypass: false, no_compaction: true };
+    let options =
+        OpenCodeOptions { resume: None, model: None, bypass: false, edit: false, no_compaction: true };
     let event = |kind: &str, about: Value| json!({ "event": { "type": kind, "properties": about } });
     let opening = [
         event("server.connected", json!({})),

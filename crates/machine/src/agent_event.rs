@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Millis, Reading};
+use crate::{Millis, Reading, Subject};
 
 /// What an agent said or did, in words that fit every agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,6 +106,9 @@ pub enum AgentEvent {
         kind: String,
         /// What it wants to do.
         title: String,
+        /// The command or the files that it is about.
+        #[serde(default, skip_serializing_if = "Subject::is_empty")]
+        subject: Subject,
     },
     /// The checkpoint request was answered.
     Answered {

@@ -18,6 +18,7 @@ mod circuit;
 mod effect;
 mod event;
 mod limits;
+mod permission;
 mod price;
 mod run;
 mod spec;
@@ -36,6 +37,7 @@ pub use event::{
     GateResult, GateWhen, Millis, Record, SessionReason, StopHow, WordsSource, WorkState,
 };
 pub use limits::{Limit, Limits};
+pub use permission::Subject;
 pub use price::{LongPrompt, Price, Rates};
 pub use run::{
     Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Life, Message, Note, Outlook, OwnRetry, Phase,

@@ -42,6 +42,9 @@ pub struct AgentSpec {
     /// Tool kinds that may run without asking; `*` is all.
     #[serde(default)]
     pub allow: Vec<String>,
+    /// It may change files in the work tree and run the gates' commands.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub edits: bool,
     /// The account that it works on, where several agents share one or one agent has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,

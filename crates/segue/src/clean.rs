@@ -129,9 +129,12 @@ fn agent(event: &mut AgentEvent, clean: &mut impl FnMut(&mut String)) {
             });
         }
         AgentEvent::ItemsSeen { items, .. } => items.iter_mut().for_each(|item| clean(&mut item.text)),
-        AgentEvent::ToolStarted { title, .. }
-        | AgentEvent::ToolEnded { title, .. }
-        | AgentEvent::PermissionAsked { title, .. } => clean(title),
+        AgentEvent::ToolStarted { title, .. } | AgentEvent::ToolEnded { title, .. } => clean(title),
+        AgentEvent::PermissionAsked { title, subject, .. } => {
+            clean(title);
+            subject.command = subject.command.take().filter(|command| command.len() <= MESSAGE);
+            subject.command.iter_mut().chain(&mut subject.paths).for_each(clean);
+        }
         AgentEvent::Answered { text }
         | AgentEvent::NotAnswered { why: text }
         | AgentEvent::SideAnswered { text, .. }

@@ -64,7 +64,7 @@ impl GateRoom {
 pub(crate) async fn run(gate: &GateSpec, room: &GateRoom, when: GateWhen, round: u32) -> GateResult {
     let began = Instant::now();
     let label = if when == GateWhen::Checkpoint { "checkpoint".to_owned() } else { round.to_string() };
-    let output = room.run_dir.join(format!("gate-{}-{label}.out", file_name(&gate.name)));
+    let output = unused(&room.run_dir, &format!("gate-{}-{label}", file_name(&gate.name)));
     let exit = attempt(gate, room, &output).await;
     let (exit, timed_out, trouble) = match exit {
         Ok(ended) => (ended.exit, ended.timed_out, None),
@@ -86,6 +86,12 @@ pub(crate) async fn run(gate: &GateSpec, room: &GateRoom, when: GateWhen, round:
 struct Ended {
     exit: Option<i32>,
     timed_out: bool,
+}
+
+// An output that is there is of an earlier time; it is kept, and the next one is numbered on.
+fn unused(dir: &Path, name: &str) -> PathBuf {
+    let numbered = |n: u32| dir.join(if n == 1 { format!("{name}.out") } else { format!("{name}.{n}.out") });
+    (1..).map(numbered).find(|path| !path.exists()).unwrap_or_else(|| numbered(1))
 }
 
 async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Result<Ended> {

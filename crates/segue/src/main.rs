@@ -15,6 +15,8 @@ mod git;
 mod history;
 mod keep;
 mod learned;
+mod permissions;
+mod places;
 mod plan;
 mod private;
 mod process;

@@ -227,10 +227,11 @@ fn a_permission_request_is_answered_with_an_option_that_the_agent_offers() {
         let params = json!({"sessionId": "c1", "toolCall": call, "options": options});
         talk.says(&json!({"id": "p1", "method": "session/request_permission", "params": params}));
         let events = talk.events();
-        let [AgentEvent::PermissionAsked { request, kind, title }] = &events[..] else {
+        let [AgentEvent::PermissionAsked { request, kind, title, subject }] = &events[..] else {
             panic!("{events:?}")
         };
         assert_eq!((kind.as_str(), title.as_str()), ("execute", "rm -rf build"));
+        assert_eq!(subject.command.as_deref(), Some("rm -rf build"));
         talk.acp.act(Act::Permission { request: request.clone(), allow }, &mut talk.io);
         let answer: Value = serde_json::from_slice(&talk.io.write).unwrap();
         assert_eq!(

@@ -214,8 +214,9 @@ impl Acp {
         let known = self.tools.get(&*request.tool_call.tool_call_id.0).cloned();
         let title = fields.title.clone().or(known).unwrap_or_else(|| kind.clone());
         let key = id.to_string();
+        let subject = update::subject(&kind, &title, fields);
         self.permissions.insert(key.clone(), (id.clone(), request.options));
-        io.events.push(AgentEvent::PermissionAsked { request: key, kind, title });
+        io.events.push(AgentEvent::PermissionAsked { request: key, kind, title, subject });
     }
 
     fn response(&mut self, id: &Value, frame: &Frame<'_>, io: &mut Io) {

@@ -3,7 +3,7 @@
 use agent_client_protocol_schema::v1::{
     ContentBlock, Plan, PlanEntryStatus, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolKind,
 };
-use segue_machine::{AgentEvent, Reading, Scope};
+use segue_machine::{AgentEvent, Reading, Scope, Subject};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -28,6 +28,25 @@ struct Chunk {
     content: ContentBlock,
     #[serde(default, rename = "_meta")]
     meta: Value,
+}
+
+/// What a permission request is about. The protocol has no field for a command: agents give it as input or as title.
+pub(super) fn subject(kind: &str, title: &str, fields: &impl serde::Serialize) -> Subject {
+    let fields = serde_json::to_value(fields).unwrap_or_default();
+    let given = ["command", "cmd"].iter().find_map(|key| fields["rawInput"][*key].as_str());
+    let command = given.or(Some(title)).filter(|_| kind == "execute").map(str::to_owned);
+    let listed = |name: &str| fields[name].as_array().cloned().unwrap_or_default();
+    let diffs = listed("content").into_iter().filter(|content| content["type"] == "diff");
+    let mut paths: Vec<String> = listed("locations")
+        .into_iter()
+        .chain(diffs)
+        .chain([fields["rawInput"].clone()])
+        .flat_map(|value| ["path", "file_path", "filePath"].map(|key| value[key].as_str().map(str::to_owned)))
+        .flatten()
+        .collect();
+    paths.sort();
+    paths.dedup();
+    Subject { command, paths }
 }
 
 impl Acp {

@@ -220,8 +220,9 @@ impl Claude {
         }
         let name = request["tool_name"].as_str().unwrap_or("tool");
         let (kind, title) = (stream::kind(name).to_owned(), stream::title(name, &request["input"]));
+        let subject = stream::subject(&request["input"]);
         self.permissions.insert(id.clone(), request["input"].clone());
-        io.events.push(AgentEvent::PermissionAsked { request: id, kind, title });
+        io.events.push(AgentEvent::PermissionAsked { request: id, kind, title, subject });
     }
 
     fn permit(&mut self, id: &str, allow: bool, io: &mut Io) {

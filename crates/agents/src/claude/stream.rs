@@ -1,7 +1,7 @@
 //! What Claude Code says while it works: usage, text, tools, compaction.
 
 use segue_machine::checkpoint::cut_chars;
-use segue_machine::{AgentEvent, Reading, Scope};
+use segue_machine::{AgentEvent, Reading, Scope, Subject};
 use serde_json::Value;
 
 use super::{Call, Claude, KEPT_TEXT};
@@ -223,6 +223,15 @@ pub(super) fn title(name: &str, input: &Value) -> String {
         part
     } else {
         format!("{name} {part}")
+    }
+}
+
+/// What a tool call is about.
+pub(super) fn subject(input: &Value) -> Subject {
+    let paths = ["file_path", "notebook_path", "path"].iter().filter_map(|key| input[*key].as_str());
+    Subject {
+        command: input["command"].as_str().map(str::to_owned),
+        paths: paths.map(str::to_owned).collect(),
     }
 }
 

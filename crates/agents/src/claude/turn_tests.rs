@@ -1,6 +1,7 @@
 //! How turns end, how requests for a checkpoint reach them, and how permissions are asked for.
 
 use super::*;
+use segue_machine::Subject;
 
 #[test]
 fn each_way_a_turn_can_end_is_known_by_its_own_fields() {
@@ -173,6 +174,7 @@ fn a_permission_is_asked_by_kind_and_answered_once() {
             request: "r1".to_owned(),
             kind: "edit".to_owned(),
             title: "Write /w/a".to_owned(),
+            subject: Subject { command: None, paths: vec!["/w/a".to_owned()] },
         };
         assert_eq!(talk.events(), [asked]);
         for _ in 0..2 {

@@ -8,7 +8,14 @@ struct Talk {
 }
 
 fn options() -> Options {
-    Options { cwd: "/w".to_owned(), resume: None, model: None, bypass: false, compaction_guard: None }
+    Options {
+        cwd: "/w".to_owned(),
+        resume: None,
+        model: None,
+        bypass: false,
+        edit: false,
+        compaction_guard: None,
+    }
 }
 
 impl Talk {
@@ -401,14 +408,15 @@ fn the_end_of_another_turn_is_not_this_ones() {
 fn an_approval_is_asked_by_kind_and_answered_once_under_its_own_id() {
     for (allow, decision) in [(true, "accept"), (false, "decline")] {
         let mut talk = Talk::new();
-        let params = json!({ "threadId": "th", "itemId": "c1", "command": "make" });
+        let params = json!({ "threadId": "th", "itemId": "c1", "command": "/bin/bash -lc 'make \"x y\"'" });
         talk.says(
             &json!({ "id": "a-1", "method": "item/commandExecution/requestApproval", "params": params }),
         );
-        let Some(AgentEvent::PermissionAsked { request, kind, title }) = talk.last() else {
+        let Some(AgentEvent::PermissionAsked { request, kind, title, subject }) = talk.last() else {
             panic!("nothing was asked");
         };
-        assert_eq!((kind.as_str(), title.as_str()), ("execute", "make"));
+        assert_eq!((kind.as_str(), title.as_str()), ("execute", "make \"x y\""));
+        assert_eq!(subject.command.as_deref(), Some("make \"x y\""));
         for _ in 0..2 {
             talk.codex.act(Act::Permission { request: request.clone(), allow }, &mut talk.io);
         }
@@ -485,4 +493,44 @@ fn h3_a_time_to_come_back_is_read_from_the_body_and_else_from_the_words() {
     let status = json!({ "responseTooManyFailedAttempts": { "httpStatusCode": 429 } });
     assert_eq!(retry("Rate limit reached. Please try again in 1s.", &status), Some(Retry::After(1_000)));
     assert_eq!(retry("busy", &json!("serverOverloaded")), None);
+}
+
+#[test]
+fn edit_is_the_sandbox_of_the_work_tree_with_approvals() {
+    let args = |edit: bool| Codex::new(Options { edit, ..options() }).extras().args.join(" ");
+    let edit = args(true);
+    assert!(
+        edit.contains("sandbox_mode=\"workspace-write\"") && edit.contains("approval_policy=\"on-request\"")
+    );
+    assert!(!args(false).contains("sandbox_mode"));
+    let exec = CodexExec::new(None, false).with_edit(true).extras().args.join(" ");
+    assert!(exec.contains("workspace-write") && !exec.contains("bypass"), "{exec}");
+}
+
+#[test]
+fn a_change_is_asked_for_with_all_files_that_it_touches() {
+    let mut talk = Talk::new();
+    let change = json!({ "path": "/w/a", "kind": { "type": "update", "move_path": "/etc/x" }, "diff": "" });
+    talk.tells("item/started", &json!({ "item": { "type": "fileChange", "id": "f1", "changes": [change] } }));
+    let params = json!({ "threadId": "th", "itemId": "f1" });
+    talk.says(&json!({ "id": "a-2", "method": "item/fileChange/requestApproval", "params": params }));
+    let Some(AgentEvent::PermissionAsked { kind, subject, .. }) = talk.last() else {
+        panic!("nothing was asked")
+    };
+    assert_eq!((kind.as_str(), subject.paths), ("edit", vec!["/w/a".to_owned(), "/etc/x".to_owned()]));
+}
+
+#[test]
+fn a_command_is_known_without_the_shell_around_it() {
+    for (wire, bare) in [
+        ("/bin/bash -lc 'npm test && echo \"a\"'", "npm test && echo \"a\""),
+        (r"bash -lc 'echo '\''x'\'''", "echo 'x'"),
+        ("zsh -lc \"make test\"", "make test"),
+        ("bash -lc ls", "ls"),
+        ("bash -lc \"echo $HOME\"", "bash -lc \"echo $HOME\""),
+        ("cargo test", "cargo test"),
+        ("evil -lc 'npm test'", "evil -lc 'npm test'"),
+    ] {
+        assert_eq!(item::bare_command(wire), bare);
+    }
 }

@@ -17,6 +17,7 @@ use crate::{Act, Adapter, Extras, Io, Tail, readable};
 pub struct CodexExec {
     model: Option<String>,
     bypass: bool,
+    edit: bool,
     thread: Option<String>,
     tools: BTreeMap<String, String>,
     text: String,
@@ -27,6 +28,12 @@ impl CodexExec {
     /// A prompt with the user's model and permissions.
     pub fn new(model: Option<String>, bypass: bool) -> Self {
         Self { model, bypass, ..Self::default() }
+    }
+
+    /// The same, allowed to change files in the work tree: its sandbox decides, nobody is asked.
+    #[must_use]
+    pub fn with_edit(self, edit: bool) -> Self {
+        Self { edit, ..self }
     }
 
     fn event(&mut self, line: &Value, io: &mut Io) {
@@ -175,6 +182,8 @@ impl Adapter for CodexExec {
         }
         if self.bypass {
             args.push("--dangerously-bypass-approvals-and-sandbox".to_owned());
+        } else if self.edit {
+            args.extend(super::settings(&super::WORK_TREE_ONLY));
         }
         Extras { args, grace_ms: Some(300), ..Extras::default() }
     }

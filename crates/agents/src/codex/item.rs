@@ -36,11 +36,35 @@ pub(super) fn say(text: &mut String, more: &str) {
     }
 }
 
+/// The command that a shell was given, without the shell: `/bin/bash -lc 'make x'` is `make x`.
+pub(super) fn bare_command(command: &str) -> String {
+    let bare = || {
+        let (shell, rest) = command.split_once(' ')?;
+        let name = shell.rsplit('/').next()?;
+        let script = rest.strip_prefix("-lc ").or_else(|| rest.strip_prefix("-c "))?.trim();
+        let inner = |quote: char| script.strip_prefix(quote)?.strip_suffix(quote);
+        let plain = match (inner('\''), inner('"')) {
+            (Some(single), _) => single.replace(r"'\''", "'"),
+            (None, Some(double)) if !double.contains(['\\', '$', '`']) => double.to_owned(),
+            (None, Some(_)) => return None,
+            (None, None) => script.to_owned(),
+        };
+        ["sh", "bash", "zsh", "dash"].contains(&name).then_some(plain)
+    };
+    bare().unwrap_or_else(|| command.to_owned())
+}
+
 impl Codex {
     pub(super) fn item_started(&mut self, item: &Value, io: &mut Io) {
         self.compacting |= item["type"] == "contextCompaction";
         let Some(title) = tool_title(item) else { return };
         let id = item["id"].as_str().unwrap_or_default().to_owned();
+        let changes = item["changes"].as_array().into_iter().flatten();
+        let places = changes.flat_map(|change| [&change["path"], &change["kind"]["move_path"]]);
+        let paths: Vec<String> = places.filter_map(Value::as_str).map(str::to_owned).collect();
+        if !paths.is_empty() {
+            self.changing.insert(id.clone(), paths);
+        }
         let announced = self.called.remove(&id).is_some();
         if self.tools.insert(id.clone(), title.clone()).is_none() && !announced {
             self.flush(io);

@@ -11,7 +11,7 @@ mod turn;
 
 use std::collections::BTreeMap;
 
-use segue_machine::{AgentEvent, AgentFailure, Capabilities, TurnEnd};
+use segue_machine::{AgentEvent, AgentFailure, Capabilities, Subject, TurnEnd};
 use serde_json::{Value, json};
 
 use crate::{Act, Adapter, Extras, Io, readable};
@@ -29,6 +29,8 @@ pub struct Options {
     pub model: Option<String>,
     /// Its sandbox and approvals are switched off, because the user said so.
     pub bypass: bool,
+    /// It may change files in the work tree; its own sandbox holds it there.
+    pub edit: bool,
     /// The command that stops it from compacting, because the policy may replace the session.
     pub compaction_guard: Option<String>,
 }
@@ -81,6 +83,8 @@ pub struct Codex {
     work: Option<Work>,
     steer: Option<Steer>,
     approvals: BTreeMap<String, Value>,
+    /// The files of changes that have begun, by item.
+    changing: BTreeMap<String, Vec<String>>,
     tools: BTreeMap<String, String>,
     /// Calls that the model has made and that no item stands for yet: their tools are about to run.
     called: BTreeMap<String, String>,
@@ -108,6 +112,7 @@ impl Codex {
             work: None,
             steer: None,
             approvals: BTreeMap::new(),
+            changing: BTreeMap::new(),
             tools: BTreeMap::new(),
             called: BTreeMap::new(),
             ended: BTreeMap::new(),
@@ -285,12 +290,16 @@ impl Codex {
         if let Some(thread) = thread.filter(|thread| self.sides.has(Some(thread))) {
             return self.decline_fork(id, thread, io);
         }
-        let known = params["itemId"].as_str().and_then(|item| self.tools.get(item)).cloned();
-        let title =
-            params["command"].as_str().map(str::to_owned).or(known).unwrap_or_else(|| kind.to_owned());
+        let item = params["itemId"].as_str().unwrap_or_default();
+        let command = params["command"].as_str().map(item::bare_command);
+        let known = self.tools.get(item).cloned();
+        let title = command.clone().or(known).unwrap_or_else(|| kind.to_owned());
+        let mut paths = self.changing.get(item).cloned().unwrap_or_default();
+        paths.extend(params["cwd"].as_str().map(str::to_owned));
+        let subject = Subject { command, paths };
         let key = id.to_string();
         self.approvals.insert(key.clone(), id.clone());
-        io.events.push(AgentEvent::PermissionAsked { request: key, kind: kind.to_owned(), title });
+        io.events.push(AgentEvent::PermissionAsked { request: key, kind: kind.to_owned(), title, subject });
     }
 
     fn message(&mut self, message: &Value, io: &mut Io) {
@@ -371,9 +380,10 @@ impl Adapter for Codex {
         let mut args = vec!["app-server".to_owned()];
         if self.options.bypass {
             // As flags and not with the thread: Codex would write the latter into the user's own file as trust in the folder.
-            for setting in ["approval_policy=\"never\"", "sandbox_mode=\"danger-full-access\""] {
-                args.extend(["-c".to_owned(), setting.to_owned()]);
-            }
+            args.extend(settings(&["approval_policy=\"never\"", "sandbox_mode=\"danger-full-access\""]));
+        } else if self.options.edit {
+            args.extend(settings(&["approval_policy=\"on-request\""]));
+            args.extend(settings(&WORK_TREE_ONLY));
         }
         if let Some(command) = &self.options.compaction_guard {
             let command = serde_json::to_string(command).unwrap_or_default();
@@ -396,6 +406,15 @@ fn allowances(limits: &Value, io: &mut Io) {
         let resets_at = window["resetsAt"].as_u64().map(|seconds| seconds.saturating_mul(1_000));
         io.events.push(AgentEvent::AllowanceSeen { name, used_percent, resets_at });
     }
+}
+
+/// Commands and edits can write in the work tree and in `$TMPDIR`, and reach no network.
+const WORK_TREE_ONLY: [&str; 2] =
+    ["sandbox_mode=\"workspace-write\"", "sandbox_workspace_write.exclude_slash_tmp=true"];
+
+/// Settings as arguments of the command line.
+fn settings(settings: &[&str]) -> Vec<String> {
+    settings.iter().flat_map(|setting| ["-c".to_owned(), (*setting).to_owned()]).collect()
 }
 
 fn refused(why: &str) -> AgentEvent {

@@ -1,7 +1,7 @@
 //! What OpenCode says while it works: messages and their parts, usage, tools, permissions, lists.
 
 use segue_machine::checkpoint::cut_chars;
-use segue_machine::{AgentEvent, Reading, Scope};
+use segue_machine::{AgentEvent, Reading, Scope, Subject};
 use serde_json::Value;
 
 use super::{Answer, OpenCode, Work};
@@ -192,11 +192,20 @@ impl OpenCode {
         let permission = request["permission"].as_str().unwrap_or("other");
         let patterns = request["patterns"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let command = request.pointer("/metadata/command").and_then(Value::as_str).map(str::to_owned);
-        let what = command.unwrap_or_else(|| patterns.collect::<Vec<_>>().join(", "));
+        let named: Vec<&str> = patterns.collect();
+        let file = ["filepath", "filePath", "parentDir"]
+            .iter()
+            .find_map(|key| request["metadata"][*key].as_str())
+            .or_else(|| named.first().copied().filter(|_| ["edit", "read", "list"].contains(&permission)));
+        let command =
+            command.or_else(|| named.first().filter(|_| permission == "bash").map(|c| (*c).to_owned()));
+        let subject =
+            Subject { command: command.clone(), paths: file.map(str::to_owned).into_iter().collect() };
+        let what = command.unwrap_or_else(|| named.join(", "));
         self.requests.insert(id.to_owned(), "permission");
         let title = cut_chars(what.lines().next().unwrap_or(permission), 200);
         let kind = kind(permission).to_owned();
-        io.events.push(AgentEvent::PermissionAsked { request: id.to_owned(), kind, title });
+        io.events.push(AgentEvent::PermissionAsked { request: id.to_owned(), kind, title, subject });
     }
 
     fn question_asked(&mut self, request: &Value, io: &mut Io) {
@@ -205,8 +214,8 @@ impl OpenCode {
             request.pointer("/questions/0/question").and_then(Value::as_str).unwrap_or("a question");
         self.requests.insert(id.to_owned(), "question");
         let title = cut_chars(question.lines().next().unwrap_or_default(), 200);
-        let kind = "question".to_owned();
-        io.events.push(AgentEvent::PermissionAsked { request: id.to_owned(), kind, title });
+        let (kind, subject) = ("question".to_owned(), Subject::default());
+        io.events.push(AgentEvent::PermissionAsked { request: id.to_owned(), kind, title, subject });
     }
 }
 
@@ -237,6 +246,7 @@ fn kind(permission: &str) -> &str {
         "read" | "list" => "read",
         "glob" | "grep" => "search",
         "webfetch" | "websearch" => "fetch",
+        "todowrite" | "todoread" => "think",
         other => other,
     }
 }

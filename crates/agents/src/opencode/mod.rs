@@ -26,6 +26,8 @@ pub struct Options {
     pub model: Option<String>,
     /// Its permission checks are switched off, because the user said so.
     pub bypass: bool,
+    /// It asks for everything, so that what lies in the work tree can be allowed and the rest denied.
+    pub edit: bool,
     /// Switch its own compaction off, because the policy may replace the session.
     pub no_compaction: bool,
 }
@@ -328,6 +330,8 @@ impl Adapter for OpenCode {
         }
         if self.options.bypass {
             set("OPENCODE_PERMISSION", "{\"*\":\"allow\"}");
+        } else if self.options.edit {
+            set("OPENCODE_PERMISSION", "{\"*\":\"ask\"}");
         }
         Extras { args, env, ..Extras::default() }
     }

@@ -114,7 +114,7 @@ impl Rig {
 }
 
 fn options() -> Options {
-    Options { resume: None, model: None, bypass: false, no_compaction: true }
+    Options { resume: None, model: None, bypass: false, edit: false, no_compaction: true }
 }
 
 fn reading(call: &str, input: u64, cached: u64, chars_after: u64) -> AgentEvent {
@@ -433,6 +433,8 @@ fn what_it_needs_is_passed_by_variables_that_leave_its_files_alone() {
     let env = names(Options { bypass: true, ..options() });
     let env: Vec<&str> = env.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(env, ["OPENCODE_DISABLE_AUTOCOMPACT", "OPENCODE_DISABLE_PRUNE", "OPENCODE_PERMISSION"]);
+    let asks = names(Options { edit: true, ..options() }).pop().unwrap();
+    assert_eq!(asks, ("OPENCODE_PERMISSION".to_owned(), r#"{"*":"ask"}"#.to_owned()));
 }
 
 #[test]

@@ -2,8 +2,10 @@
 
 use super::{Allowance, Doing, Run, ToolDone, View};
 use crate::gauge::Taken;
+use crate::permission::{grants, wider};
 use crate::{
-    AgentEvent, Capabilities, Effect, EndHow, Limit, Millis, Outcome, Reading, SessionReason, Verdict,
+    AgentEvent, Capabilities, Effect, EndHow, Limit, Millis, Outcome, Reading, SessionReason, Subject,
+    Verdict,
 };
 
 /// The kind of a request that no permission answers: the agent asks a person something.
@@ -57,8 +59,8 @@ impl Run {
                 }
                 Self::compacted(out);
             }
-            AgentEvent::PermissionAsked { request, kind, title } => {
-                self.permission(request, kind, title, out)
+            AgentEvent::PermissionAsked { request, kind, title, subject } => {
+                self.permission(request, kind, title, subject, out)
             }
             AgentEvent::Answered { text } => {
                 if self.ask.is_some() || self.unanswered {
@@ -230,7 +232,14 @@ impl Run {
         self.warn_once("usage_missing", text, out);
     }
 
-    pub(super) fn permission(&mut self, request: &str, kind: &str, title: &str, out: &mut Vec<Effect>) {
+    pub(super) fn permission(
+        &mut self,
+        request: &str,
+        kind: &str,
+        title: &str,
+        subject: &Subject,
+        out: &mut Vec<Effect>,
+    ) {
         let Some(session) = self.view.session.as_ref().map(|s| s.n) else { return };
         if self.view.session.as_ref().is_some_and(|s| s.reason == SessionReason::Helper) {
             out.push(Effect::AnswerPermission { session, request: request.to_owned(), allow: false });
@@ -243,8 +252,9 @@ impl Run {
             let text = format!("the agent asks: {title}; it is told that nobody can answer now");
             return Self::warn("question", text, out);
         }
-        let allowed = self.view.spec.as_ref().and_then(|s| s.agents.get(self.agent));
-        let allow = allowed.is_some_and(|a| a.allow.iter().any(|k| k == "*" || k == kind));
+        let known = self.view.spec.as_ref().and_then(|run| Some((run, run.agents.get(self.agent)?)));
+        let allow = known.is_some_and(|(run, agent)| grants(agent, run, kind, subject));
+        let wider = known.map_or_else(|| format!("allow={kind}"), |(_, agent)| wider(agent, kind));
         out.push(Effect::AnswerPermission { session, request: request.to_owned(), allow });
         if allow {
             return;
@@ -256,14 +266,19 @@ impl Run {
         let (count, most) = (*count, self.limits().same_denials);
         Self::warn(
             "permission_denied",
-            format!("denied: {title} ({kind}); allow it with --permissions allow={kind}"),
+            format!("denied: {title} ({kind}); allow it with --permissions {wider}"),
             out,
         );
         if count == most {
             self.limit_reached(Limit::Permissions, kind, out);
-            let outcome = Outcome::new(Verdict::NeedsInput, format!("the agent needs a permission it does not have: {kind}"))
-                .because_of(Limit::Permissions)
-                .advise(format!("allow it with --permissions allow={kind}, or all with --permissions bypass, then `segue resume`"));
+            let outcome = Outcome::new(
+                Verdict::NeedsInput,
+                format!("the agent needs a permission it does not have: {kind}"),
+            )
+            .because_of(Limit::Permissions)
+            .advise(format!(
+                "allow it with --permissions {wider}, or all with --permissions bypass, then `segue resume`"
+            ));
             self.finish_with_checkpoint("permission", outcome, out);
         }
     }

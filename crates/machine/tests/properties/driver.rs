@@ -1,6 +1,6 @@
 //! The driver of a world, well or at random, and its agent.
 
-use segue_machine::{AgentEvent, AgentFailure, Effect, Event, GateWhen, Reading, Scope, TurnEnd};
+use segue_machine::{AgentEvent, AgentFailure, Effect, Event, GateWhen, Reading, Scope, Subject, TurnEnd};
 
 use super::{Check, Job, Mood, World};
 use crate::dice::Dice;
@@ -148,8 +148,8 @@ impl World {
         if dice.chance(needy) {
             let (request, title) = ("r".to_owned(), "it".to_owned());
             let kind = dice.pick(&["web", "shell"]).to_owned();
-            return self
-                .feed(Event::Agent { session, event: AgentEvent::PermissionAsked { request, kind, title } });
+            let event = AgentEvent::PermissionAsked { request, kind, title, subject: Subject::default() };
+            return self.feed(Event::Agent { session, event });
         }
         if self.mood == Mood::Limited && dice.chance(25) {
             let event = AgentEvent::TurnEnded(wild::refusal(dice));

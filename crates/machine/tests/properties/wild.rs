@@ -6,7 +6,7 @@ use segue_machine::{
     Activity, AgentBudget, AgentEvent, AgentFailure, AgentSpec, BudgetSpec, Capabilities, CheckpointBy,
     CheckpointRef, Circuit, Claims, CommitMode, DayLimits, DaySpent, Depth, Event, GateResult, GateSpec,
     GateWhen, GitSpec, LastWords, Limits, LongPrompt, NextSpec, OnRateLimit, Opening, Price, Rates, Reading,
-    Retry, RunSpec, Scope, Spent, StopHow, Task, Timer, TurnEnd, WaitRules, WorkState,
+    Retry, RunSpec, Scope, Spent, StopHow, Subject, Task, Timer, TurnEnd, WaitRules, WorkState,
 };
 
 use crate::dice::Dice;
@@ -80,6 +80,7 @@ fn agent(n: u32, dice: &mut Dice) -> AgentSpec {
         window: dice.maybe(90, 100_000),
         budget: dice.maybe(10, 80_000),
         allow: dice.maybe(20, "web".to_owned()).into_iter().collect(),
+        edits: dice.chance(10),
         account: dice.maybe(20, "team".to_owned()),
     }
 }
@@ -296,7 +297,12 @@ pub(crate) fn agent_event(dice: &mut Dice) -> AgentEvent {
         4 => AgentEvent::ToolEnded { tool, title, ok: false, chars: u64::from(dice.roll(300_000)) },
         5 => AgentEvent::ItemsSeen { open: dice.roll(4), closed: dice.roll(4), items: Vec::new() },
         6 => AgentEvent::Compacted,
-        7 => AgentEvent::PermissionAsked { request: tool, kind: "web".to_owned(), title },
+        7 => AgentEvent::PermissionAsked {
+            request: tool,
+            kind: "web".to_owned(),
+            title,
+            subject: Subject::default(),
+        },
         8 => AgentEvent::Answered { text },
         9 if dice.chance(10) => {
             let resets_at = dice.maybe(50, 1_000_000);

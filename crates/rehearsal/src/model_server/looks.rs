@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::answer::{Call, Input};
 use super::conversation::{Conversation, Turn};
 use super::hands;
-use super::script::{PersonaOptions, StepHabit};
+use super::script::{Chore, PersonaOptions, StepHabit};
 use crate::brain::Belief;
 
 /// Tools that read a file, with the name of the path.
@@ -30,6 +30,65 @@ const LISTS: [(&str, &str, &str); 4] = [
 /// The first line of a file that can be changed: a number and the file's own name.
 pub(super) fn first_line(revision: u32, path: &str) -> String {
     format!("revision {revision} of {path}")
+}
+
+/// Tools that write a file, with the names of path and text.
+const WRITERS: [(&str, [&str; 2]); 3] = [
+    ("Write", ["file_path", "content"]),
+    ("write_file", ["file_path", "content"]),
+    ("write", ["filePath", "content"]),
+];
+
+/// The chore that is due before the first step: there are as many calls in the conversation as chores were begun.
+pub(super) fn chore(conversation: &Conversation, options: &PersonaOptions) -> Option<Call> {
+    let begun = conversation.turns.iter().filter(|turn| matches!(turn, Turn::Call(..))).count();
+    match options.chores.get(begun)? {
+        Chore::Read(path) => read(conversation, path),
+        Chore::Run(command) => hands::shell(conversation, command, "Do a chore", StepHabit::default()),
+        Chore::Edit(path, old, new) => replace(conversation, path, old, new).or_else(|| {
+            let change = format!("*** Update File: {path}\n@@\n-{old}\n+{new}\n");
+            patch(conversation, &change)
+        }),
+        Chore::Write(path, text) => WRITERS
+            .iter()
+            .find_map(|(name, fields)| with_fields(conversation, name, &fields[..], &[path, text]))
+            .or_else(|| patch(conversation, &format!("*** Add File: {path}\n+{text}\n"))),
+    }
+}
+
+// Codex changes files by a patch that its shell tool takes for its own.
+fn patch(conversation: &Conversation, change: &str) -> Option<Call> {
+    let patch = format!("*** Begin Patch\n{change}*** End Patch");
+    if let Some(tool) = conversation.tool("apply_patch") {
+        let input = match tool.takes {
+            super::conversation::Takes::Text => Input::Text(patch),
+            super::conversation::Takes::Object(_) => Input::Object(json!({ "input": patch })),
+        };
+        return Some(Call { name: tool.name.clone(), input });
+    }
+    hands::shell(
+        conversation,
+        &format!("apply_patch <<'EOF'\n{patch}\nEOF"),
+        "Change a file",
+        StepHabit::default(),
+    )
+}
+
+fn replace(conversation: &Conversation, path: &str, old: &str, new: &str) -> Option<Call> {
+    EDITORS.iter().find_map(|(name, fields)| with_fields(conversation, name, fields, &[path, old, new]))
+}
+
+fn with_fields(conversation: &Conversation, name: &str, fields: &[&str], values: &[&str]) -> Option<Call> {
+    let tool =
+        conversation.tool(name).filter(|tool| fields.iter().all(|field| tool.property(field).is_some()))?;
+    let mut input = json!({});
+    for (field, value) in fields.iter().zip(values) {
+        input[*field] = (*value).into();
+    }
+    if tool.property("instruction").is_some() {
+        input["instruction"] = "Change this.".into();
+    }
+    Some(Call { name: tool.name.clone(), input: Input::Object(input) })
 }
 
 /// What it does before it takes on a step; `None` when the step itself is due.
@@ -80,18 +139,8 @@ fn edit(conversation: &Conversation) -> Option<Call> {
     });
     let (number, path) = seen?;
     let (old, new) = (first_line(number, &path), first_line(number + 1, &path));
-    for (name, [file, before, after]) in EDITORS {
-        let Some(tool) = conversation.tool(name).filter(|tool| tool.property(file).is_some()) else {
-            continue;
-        };
-        let mut input = json!({});
-        for (field, value) in [(file, &path), (before, &old), (after, &new)] {
-            input[field] = value.as_str().into();
-        }
-        if tool.property("instruction").is_some() {
-            input["instruction"] = "Count the revision up.".into();
-        }
-        return Some(Call { name: tool.name.clone(), input: Input::Object(input) });
+    if let Some(call) = replace(conversation, &path, &old, &new) {
+        return Some(call);
     }
     let command = format!("sed -i '1s/revision {number} /revision {} /' {path}", number + 1);
     hands::shell(conversation, &command, "Count the revision up", StepHabit::default())

@@ -81,8 +81,14 @@ pub fn believe(turns: &[Turn]) -> Belief {
 }
 
 fn work(conversation: &Conversation, options: &PersonaOptions, belief: &Belief) -> Answer {
-    let action = belief.next();
     let say = |text: String| Answer::words(Thread::Main, Kind::Work, text);
+    if let Some(call) = looks::chore(conversation, options) {
+        return Answer { calls: vec![call], ..say("A chore first.".to_owned()) };
+    }
+    let action = belief.next();
+    if action == Action::NoList && !options.chores.is_empty() {
+        return say("The chores are done.\n\nSTATUS: done".to_owned());
+    }
     let Action::Step(first) = action else { return say(belief.sentence(action)) };
     if let Some(call) = hands::wait(conversation) {
         let text = "The command still runs. I wait for it.".to_owned();

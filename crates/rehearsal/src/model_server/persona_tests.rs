@@ -6,7 +6,7 @@ use super::*;
 use crate::job::Job;
 use crate::model_server::answer::Input;
 use crate::model_server::conversation::{Takes, Tool};
-use crate::model_server::script::StepHabit;
+use crate::model_server::script::{Chore, StepHabit};
 use crate::script::CheckpointHabit;
 
 fn tool(name: &str, properties: &[&str]) -> Tool {
@@ -355,4 +355,32 @@ fn ids_of_items_are_kept_dropped_swapped_and_reused_by_a_paraphrasing_worker() {
     let line = |n: u32| text.lines().find(|line| line.contains(&format!("step {n}"))).unwrap().to_owned();
     assert!(line(1).starts_with("- [R1]") && line(2).starts_with("- [R3]") && line(3).starts_with("- [R1]"));
     assert!(!line(4).contains("[R"), "{text}");
+}
+
+#[test]
+fn chores_come_first_each_once_with_the_tools_on_offer() {
+    let texts = |names: [&str; 3]| names.map(str::to_owned);
+    let [path, old, new] = texts(["a.txt", "x", "y"]);
+    let chores = vec![
+        Chore::Edit(path.clone(), old, new),
+        Chore::Write("b.txt".to_owned(), "z".to_owned()),
+        Chore::Run("make".to_owned()),
+    ];
+    let options = PersonaOptions { chores, ..PersonaOptions::default() };
+    let mut conversation = asked(&["do the chores"]);
+    conversation.tools.push(tool("Edit", &["file_path", "old_string", "new_string"]));
+    let mut called = Vec::new();
+    for _ in 0..3 {
+        let next = answer(&conversation, &options);
+        called.push((next.calls[0].name.clone(), commands(&next)[0].clone()));
+        play(&mut conversation, &next);
+    }
+    assert_eq!(called[0].0, "Edit");
+    assert!(
+        called[1].1.starts_with("apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: b.txt\n+z\n"),
+        "{called:?}"
+    );
+    assert_eq!(called[2], ("Bash".to_owned(), "make".to_owned()));
+    let end = answer(&conversation, &options);
+    assert!(end.calls.is_empty() && end.text.ends_with("STATUS: done"), "{}", end.text);
 }

@@ -92,6 +92,9 @@ pub struct PersonaOptions {
     pub abreast: u32,
     /// Before every so many steps it changes the file that it read last; 0 means never.
     pub edit_every: u32,
+    /// What it does before its first step, one call each, whatever comes of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub chores: Vec<Chore>,
     /// Whether it keeps its list with the CLI's own tool, where there is one.
     pub keeps_list: bool,
     /// How a step is done.
@@ -112,6 +115,7 @@ impl Default for PersonaOptions {
             looks_per_step: 0,
             abreast: 1,
             edit_every: 0,
+            chores: Vec::new(),
             keeps_list: false,
             every: StepHabit::default(),
             steps: BTreeMap::new(),
@@ -124,6 +128,20 @@ impl PersonaOptions {
     pub fn habit(&self, step: u32) -> StepHabit {
         self.steps.get(&step).copied().unwrap_or(self.every)
     }
+}
+
+/// One call of a tool, for tests of what an agent may do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Chore {
+    /// It reads a file.
+    Read(String),
+    /// It replaces the first text in a file by the second, with the CLI's own tool where there is one.
+    Edit(String, String, String),
+    /// It writes a new file with this text, with the CLI's own tool where there is one.
+    Write(String, String),
+    /// It runs a command.
+    Run(String),
 }
 
 /// What sort of worker it is.

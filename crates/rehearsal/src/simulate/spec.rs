@@ -62,6 +62,7 @@ impl Contender {
     pub(super) fn spec(&self, world: &World) -> RunSpec {
         let agent = AgentSpec {
             account: None,
+            edits: false,
             name: world.growth.name.to_owned(),
             model: None,
             window: Some(world.window),

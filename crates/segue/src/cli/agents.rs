@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::failure::Failure;
 use super::known::{self, Facts};
 use super::open::{Place, find_program};
-use super::{out, version};
+use super::{agents_cache, out, version};
 use crate::config::{AgentKind, AgentSettings, Flags, KNOWN_AGENTS, Permissions};
 use crate::trust::project;
 
@@ -54,6 +54,16 @@ pub(super) fn installed() -> Vec<String> {
     KNOWN_AGENTS.iter().filter(|b| here(b.command)).map(|b| b.name.to_owned()).collect()
 }
 
+/// The installed agents to choose from: a program once, and an ACP adapter only where the CLI itself is not installed.
+pub(super) fn choices() -> Vec<String> {
+    let here = |command: &[&str]| command.first().is_some_and(|p| find_program(p, Path::new(".")).is_ok());
+    let mut programs = std::collections::BTreeSet::new();
+    let known = KNOWN_AGENTS.iter().filter(|b| here(b.command) && programs.insert(b.command.first()));
+    let names: Vec<&str> = known.map(|b| b.name).collect();
+    let is_second = |name: &str| name.strip_suffix("-acp").is_some_and(|own| names.contains(&own));
+    names.iter().filter(|name| !is_second(name)).map(|name| (*name).to_owned()).collect()
+}
+
 /// Lists configured agents first, then the known ones; or the table of windows.
 pub(super) fn agents(at: &Place, windows: bool) -> Result<u8, Failure> {
     if windows {
@@ -79,6 +89,24 @@ pub(super) fn look(at: &Place) -> Vec<Look> {
             wanted.into_iter().map(|wanted| scope.spawn(|| wanted.look(&workdir))).collect();
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
     })
+}
+
+/// Looks at the agents that would work here, or else at those that could, and hands each over as soon as it has answered.
+pub(super) fn look_each(at: &Place, mut tell: impl FnMut(Look)) {
+    let workdir = at.store().workdir().to_owned();
+    let wanted = wanted(at);
+    let chosen = wanted.iter().any(|wanted| wanted.configured);
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        for wanted in wanted.into_iter().filter(|wanted| wanted.configured || !chosen) {
+            let (sender, workdir) = (sender.clone(), &workdir);
+            scope.spawn(move || sender.send(wanted.look(workdir)));
+        }
+        drop(sender);
+        for look in receiver {
+            tell(look);
+        }
+    });
 }
 
 fn wanted(at: &Place) -> Vec<Wanted> {
@@ -120,7 +148,10 @@ impl Wanted {
         let facts = known::facts(&self.name, self.kind);
         let path = find_program(self.command.first().map_or("", String::as_str), workdir);
         let theirs = self.from_project || path.as_ref().is_ok_and(|path| lies_in(path, workdir));
+        let kept = path.as_ref().ok().filter(|_| !theirs);
+        let kept = kept.and_then(|path| agents_cache::known(path, &self.command));
         let version = match (&path, known::version_command(self.kind, &self.command)) {
+            _ if kept.is_some() => kept.as_ref().map(|kept| kept.version.clone()).ok_or_else(String::new),
             (Err(_), _) => Err("not installed".to_owned()),
             _ if theirs => Err("not asked: the project says how it is started".to_owned()),
             (_, None) => Err("not asked: segue does not know this program".to_owned()),
@@ -128,7 +159,16 @@ impl Wanted {
                 .and_then(|text| version::find(&text).ok_or_else(|| "it did not say".to_owned())),
         };
         let tested = version.as_ref().is_ok_and(|v| facts.tested.contains(&v.as_str()));
-        let lacks = if version.is_ok() && !tested { self.lacks(&facts) } else { Vec::new() };
+        let lacks = match (&kept, version.is_ok() && !tested) {
+            (_, false) => Vec::new(),
+            (Some(kept), true) => facts.words().filter(|word| kept.lacks.iter().any(|l| l == word)).collect(),
+            (None, true) => self.lacks(&facts),
+        };
+        if let (None, Ok(path), Ok(version)) = (&kept, &path, &version) {
+            let lacks = lacks.iter().map(|word| (*word).to_owned()).collect();
+            let answer = agents_cache::Answer { version: version.clone(), lacks };
+            agents_cache::keep(path, &self.command, &answer);
+        }
         let mut notes = facts.notes.to_vec();
         let root = self.kind == AgentKind::Claude && rustix::process::geteuid().is_root();
         let sandboxed = self.env.contains_key("IS_SANDBOX") || std::env::var_os("IS_SANDBOX").is_some();

@@ -1,6 +1,7 @@
 //! `segue config`: what is wrong with the configuration, or what it is and where it comes from.
 
 use super::args::Config;
+use super::config_file;
 use super::failure::Failure;
 use super::open::Place;
 use super::out;
@@ -8,12 +9,27 @@ use crate::config::{Flags, KEYS, resolve, show, to_json};
 
 /// Checks or shows the configuration of this folder.
 pub(super) fn config(at: &Place, what: &Config) -> Result<u8, Failure> {
-    if let Config::Keys = what {
-        return Ok(keys(at));
+    match what {
+        Config::Keys => return Ok(keys(at)),
+        Config::Schema => return Ok(config_file::schema()),
+        Config::Set { key, value, user } => return config_file::set(at, key, value, *user),
+        Config::Edit { user } => return config_file::edit(at, *user),
+        Config::Get { .. } | Config::Check | Config::Show => {}
     }
     let layers = at.layers(&Flags::default())?;
     match what {
-        Config::Keys => {}
+        Config::Keys | Config::Schema | Config::Set { .. } | Config::Edit { .. } => {}
+        Config::Get { key } => {
+            let shown = show(&layers);
+            let Some(found) = shown.iter().find(|shown| shown.key == *key) else {
+                return Err(config_file::unknown(key));
+            };
+            out::line(&if at.json {
+                to_json(std::slice::from_ref(found)).to_string()
+            } else {
+                found.value.clone()
+            });
+        }
         Config::Show => {
             let shown = show(&layers);
             if at.json {

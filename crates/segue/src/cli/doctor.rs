@@ -17,27 +17,28 @@ struct Check {
     text: String,
 }
 
-/// Runs every check; exit 1 when one of them found something.
+/// Runs every check, prints each as it is done, and exits with 1 when one of them found something.
 pub(super) fn doctor(at: &Place) -> Result<u8, Failure> {
-    let mut checks = vec![git(at), repository(at), configuration(at)];
-    checks.extend(agents(at));
-    checks.extend([state(at), journal(at), owner(at)]);
-    checks.extend(other_tools(at));
-    let bad = checks.iter().filter(|c| !c.fine).count();
-    for check in &checks {
-        if at.json {
-            let doc = serde_json::json!({ "check": check.name, "ok": check.fine, "text": check.text });
-            out::line(&doc.to_string());
-        } else {
-            out::line(&format!(
-                "{}  {:<16} {}",
-                if check.fine { "ok " } else { "BAD" },
-                check.name,
-                check.text
-            ));
-        }
-    }
+    let mut bad = 0_u32;
+    let mut tell = |check: &Check| {
+        bad += u32::from(!check.fine);
+        print(at, check);
+    };
+    [git(at), repository(at), configuration(at)].iter().for_each(&mut tell);
+    agents(at, &mut tell);
+    permissions(at).iter().for_each(&mut tell);
+    [state(at), journal(at), owner(at)].iter().for_each(&mut tell);
+    other_tools(at).iter().for_each(&mut tell);
     Ok(u8::from(bad > 0))
+}
+
+fn print(at: &Place, check: &Check) {
+    if at.json {
+        let doc = serde_json::json!({ "check": check.name, "ok": check.fine, "text": check.text });
+        return out::line(&doc.to_string());
+    }
+    let mark = if check.fine { "ok " } else { "BAD" };
+    out::line(&format!("{mark}  {:<16} {}", check.name, check.text));
 }
 
 fn git(at: &Place) -> Check {
@@ -85,21 +86,29 @@ fn configuration(at: &Place) -> Check {
 }
 
 // Those that would work here; when none is chosen, those that could.
-fn agents(at: &Place) -> Vec<Check> {
-    let looks = super::agents::look(at);
-    let chosen = looks.iter().any(|look| look.configured);
-    let relevant = looks.iter().filter(|look| look.configured || (!chosen && look.path.is_ok()));
-    relevant
-        .map(|look| {
-            let name = format!("agent {}", look.name).into();
-            match look.trouble() {
-                Some(trouble) => Check { name, fine: !look.configured, text: trouble },
-                None => {
-                    Check { name, fine: true, text: format!("{}, {}", look.version_words(), look.driven()) }
-                }
-            }
-        })
-        .collect()
+fn agents(at: &Place, tell: &mut impl FnMut(&Check)) {
+    super::agents::look_each(at, |look| {
+        if !look.configured && look.path.is_err() {
+            return;
+        }
+        let name = format!("agent {}", look.name).into();
+        tell(&match look.trouble() {
+            Some(trouble) => Check { name, fine: !look.configured, text: trouble },
+            None => Check { name, fine: true, text: format!("{}, {}", look.version_words(), look.driven()) },
+        });
+    });
+}
+
+// What the agents of a run from here may do.
+fn permissions(at: &Place) -> Vec<Check> {
+    let settings = at.layers(&Flags::default()).ok().and_then(|layers| resolve(&layers).ok());
+    let Some(settings) = settings else { return Vec::new() };
+    let check = |agent| Check {
+        name: "permissions".into(),
+        fine: true,
+        text: crate::permissions::words(agent, &settings.gates),
+    };
+    settings.agents.iter().map(check).collect()
 }
 
 fn state(at: &Place) -> Check {

@@ -98,6 +98,13 @@ const COMMAND: Facts = Facts {
     ..ACP
 };
 
+impl Facts {
+    /// The words that its help must speak of.
+    pub(super) fn words(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.needs.map_or(&[] as &[&str], |(_, words)| words).iter().copied()
+    }
+}
+
 /// What is known of an agent of that name and kind.
 pub(super) fn facts(name: &str, kind: AgentKind) -> Facts {
     match (kind, name) {

@@ -1,6 +1,5 @@
 //! `segue log`: what happened, as it was shown live. With `-f` it goes on while the run does.
 
-use std::io::IsTerminal;
 use std::time::Duration;
 
 use segue_machine::{Phase, Run};
@@ -9,7 +8,7 @@ use segue_report::{OuterStream, Style, Terminal, to_json_line};
 use super::failure::Failure;
 use super::open::{self, Place};
 use super::out;
-use crate::driver::screen_width;
+use crate::driver::{screen_colors, screen_width};
 use crate::history;
 
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
@@ -18,7 +17,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(200);
 pub(super) fn log(at: &Place, run: Option<&str>, follow: bool) -> Result<u8, Failure> {
     let reader = at.reader()?;
     let row = at.run(&reader, run)?;
-    let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let color = screen_colors();
     let terminal = Terminal::new(Style { color, width: screen_width(), live: false, ascii: false });
     let (mut machine, mut stream, mut last) = (Run::default(), OuterStream::new(&row.id), 0);
     loop {

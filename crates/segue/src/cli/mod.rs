@@ -1,21 +1,29 @@
 //! The command line: what was typed, what it means, and how it ends.
 
 mod agents;
+mod agents_cache;
 mod args;
 mod bare;
 mod bridge;
 mod budget;
 mod checkpoint;
+mod clean;
+mod completions;
 mod config;
+mod config_file;
 mod crashed;
 mod demo;
 mod doctor;
 mod failure;
+mod find;
 mod hook;
+mod init;
 mod judge;
 mod known;
+mod list;
 mod log;
 mod looping;
+mod man;
 mod note;
 mod open;
 mod out;
@@ -31,6 +39,7 @@ mod show;
 mod snapshot;
 mod status;
 mod stop;
+mod transcript;
 mod trust;
 mod version;
 mod way_back;
@@ -48,6 +57,7 @@ use crate::driver::Message;
 
 /// Runs the program and says how it ended.
 pub(crate) fn main() -> ExitCode {
+    completions::answer();
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
@@ -81,6 +91,11 @@ fn tell_old_flag(error: &clap::Error) {
 fn dispatch(args: Args) -> Result<u8, Failure> {
     let at = open::Place::new(args.dir.as_deref(), args.json)?;
     match args.command {
+        Command::Init(args) => init::init(&at, &args),
+        Command::List { all } => list::list(&at, all),
+        Command::Clean(args) => clean::clean(&at, &args),
+        Command::Completions { shell } => completions::script(shell),
+        Command::Man(args) => man::man(&at, &args),
         Command::Run(run) => run::run(&at, &run),
         Command::Loop(looping) => looping::looping(&at, &looping),
         Command::Phase(phase) => phase::phase(&at, &phase),

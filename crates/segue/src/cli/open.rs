@@ -10,7 +10,9 @@ use segue_redact::{Extra, Redactor};
 
 use super::failure::Failure;
 use crate::checkpoint::Workplace;
-use crate::config::{AgentSettings, Flags, Layers, RedactSettings, Settings, redaction, resolve};
+use crate::config::{
+    AgentSettings, ConfigErrors, Flags, Layers, RedactSettings, Settings, redaction, resolve,
+};
 use crate::gates::shell;
 use crate::git::Repo;
 use crate::keep::Found;
@@ -55,22 +57,44 @@ impl Place {
     }
 
     /// The settings in force here, with these flags.
+    /// Where no agent is configured and only one is installed, that one works.
     pub(super) fn settings(&self, flags: &Flags) -> Result<Settings, Failure> {
         let layers = self.layers(flags)?;
-        resolve(&layers).map_err(|errors| {
-            if errors.only_no_agent() {
-                let found = super::agents::installed();
-                let here = if found.is_empty() {
-                    "none that segue knows is on PATH".to_owned()
-                } else {
-                    found.join(", ")
-                };
-                return Failure::usage(format!(
-                    "{errors}\nagents found here: {here}; `segue agents` says more"
-                ));
+        resolve(&layers).or_else(|errors| {
+            if errors.only_no_agent()
+                && let [only] = super::agents::choices().as_slice()
+            {
+                self.say_only_agent(only);
+                let flags = Flags { agent: Some(only.clone()), ..flags.clone() };
+                return Ok(resolve(&self.layers(&flags)?)?);
             }
-            errors.into()
+            Err(Self::no_settings(errors))
         })
+    }
+
+    fn say_only_agent(&self, name: &str) {
+        use std::io::Write;
+        if !self.json {
+            let _ = writeln!(
+                std::io::stderr().lock(),
+                "segue: using {name}, the only agent installed; `segue init` writes a segue.toml for this directory"
+            );
+        }
+    }
+
+    fn no_settings(errors: ConfigErrors) -> Failure {
+        if errors.only_no_agent() {
+            let found = super::agents::installed();
+            let here = if found.is_empty() {
+                "none that segue knows is on PATH".to_owned()
+            } else {
+                found.join(", ")
+            };
+            return Failure::usage(format!(
+                "{errors}\nagents found here: {here}; `segue agents` says more, `segue init` sets one up"
+            ));
+        }
+        errors.into()
     }
 
     /// What takes secrets out of what is shown here, whether or not an agent is configured.
@@ -100,16 +124,10 @@ impl Place {
         Ok(reader)
     }
 
-    /// A run by id or the beginning of it, or the latest.
+    /// A run by id, the beginning or the end of it, `last` or words of its task; the latest when nothing is typed.
     pub(super) fn run(&self, reader: &Reader, id: Option<&str>) -> Result<RunRow, Failure> {
         match id {
-            Some(id) => reader.run(id).map_err(|error| {
-                let typed = matches!(
-                    error,
-                    segue_journal::Error::UnknownRun { .. } | segue_journal::Error::AmbiguousRun { .. }
-                );
-                if typed { Failure::usage(error.to_string()) } else { error.into() }
-            }),
+            Some(typed) => super::find::find(reader, typed),
             None => reader
                 .runs()?
                 .into_iter()
@@ -278,7 +296,8 @@ pub(super) fn find_program(program: &str, workdir: &Path) -> Result<PathBuf, Str
     found.ok_or_else(|| format!("{program} is not on PATH"))
 }
 
-fn user_file() -> Option<PathBuf> {
+/// The settings of the user for every repository.
+pub(super) fn user_file() -> Option<PathBuf> {
     let base = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
     let base = base.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".config")))?;
     Some(base.join("segue").join("segue.toml"))

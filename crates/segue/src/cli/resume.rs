@@ -11,7 +11,7 @@ use super::args::Resume;
 use super::crashed;
 use super::failure::Failure;
 use super::open::{self, Place};
-use super::run::{drive, known_circuits, refuse_unkept, warn};
+use super::run::{drive, known_circuits, refuse_unkept, say_permissions, warn};
 use super::{plan, trust, way_back};
 use crate::anchor::{Anchors, Trust};
 use crate::budget::{self, DayBook};
@@ -73,6 +73,10 @@ pub(super) fn resume_with(
         None
     };
     warn(&settings);
+    if !at.json {
+        say_resumed(&row, view);
+        say_permissions(&settings);
+    }
     let (verified, workdir) = (spec.require_verified, spec.workdir.clone());
     let place = open::workplace(store, &row.id, repo, &settings)?;
     if spec.task.private && !place.private.has_task() {
@@ -131,6 +135,14 @@ fn check_trust(journal: &mut Journal, run: &str, accepted: bool) -> Result<(), F
         }
     }
     Ok(())
+}
+
+// What is about to go on, so that nobody resumes another run than they meant.
+fn say_resumed(row: &RunRow, view: &View) {
+    let sessions = view.sessions;
+    let past = format!("{sessions} session{} so far", if sessions == 1 { "" } else { "s" });
+    let task = segue_report::plain(&row.task);
+    let _ = writeln!(std::io::stderr().lock(), "segue: resuming run {}: {task} ({past})", row.id);
 }
 
 fn store_path(place: &crate::checkpoint::Workplace, run: &str) -> String {
@@ -214,6 +226,7 @@ fn changed_spec(args: &Resume, spec: &RunSpec, settings: &Settings) -> Option<Ru
         for agent in &mut changed.agents {
             let now = settings.agents.iter().find(|a| a.spec.name == agent.name);
             agent.allow = now.map(|a| a.spec.allow.clone()).unwrap_or_default();
+            agent.edits = now.is_some_and(|a| a.spec.edits);
         }
     }
     for gate in &mut changed.gates {

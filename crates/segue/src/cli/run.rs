@@ -24,6 +24,8 @@ use crate::config::other_tools::found_settings;
 use crate::driver::{self, Book, Driver, Face, Look};
 use crate::git::Repo;
 use crate::history;
+use crate::permissions;
+use crate::places;
 use crate::private::Private;
 use crate::process::lock::Lock;
 use crate::process::tree;
@@ -38,21 +40,38 @@ pub(super) fn run(at: &Place, args: &Run) -> Result<u8, Failure> {
         return plan::run(at, args, plan);
     }
     let settings = at.settings(&args.settings.flags())?;
+    if args.ci {
+        require_deadline(&settings)?;
+    }
     let from = args.from_checkpoint.as_deref().map(|typed| way_back::begin_from(at, typed)).transpose()?;
     let task = match (&args.task, &from) {
         (Some(typed), _) => task(typed, &at.dir)?,
         (None, Some(document)) => way_back::task_of(document)?,
         (None, None) => return Err(Failure::usage("say what is to be done")),
     };
-    let look = if at.json { Look::Json } else { Look::Human };
+    let look = match (at.json, args.ci) {
+        (true, _) => Look::Json,
+        (false, true) => Look::Plain,
+        (false, false) => Look::Human,
+    };
     if args.dry_run {
         return dry_run(at, &settings, &task);
     }
     trust::require(at, &args.settings.flags(), None)?;
     let repo = open::repo(&at.dir, &settings)?;
     let (run, code) = start(at, &settings, task, from, repo, look)?;
-    plan::write_results(at, &args.results, &run)?;
+    plan::write_results(at, &args.results(), &run)?;
     Ok(code)
+}
+
+/// Nobody watches a run in CI, so it must end by itself.
+pub(super) fn require_deadline(settings: &Settings) -> Result<(), Failure> {
+    if settings.limits.deadline_ms.is_some() {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "--ci needs a deadline: add --deadline 2h, or deadline = \"2h\" in [limits] of segue.toml",
+    ))
 }
 
 /// Starts a run, drives it to its end, and returns its id and exit code.
@@ -93,6 +112,9 @@ pub(super) fn start_as(
     open::check_agents(&settings.everyone(), store.workdir())?;
     open::check_setup(settings, Some(&task), store.workdir())?;
     let store = store.create()?;
+    if !settings.budget.unkept {
+        places::remember(store.root());
+    }
     let run = order.run;
     let _lock = Lock::take(&store.lock_dir(), &run)?;
     let mut journal = Journal::open(&store.runs());
@@ -130,6 +152,9 @@ pub(super) fn start_as(
         finished_at: None,
     })?;
     warn(settings);
+    if look != Look::Json {
+        say_permissions(settings);
+    }
     let verified = spec.require_verified;
     let face = Face::new(look, &run);
     let book = Book::new(journal, &run, 0);
@@ -198,6 +223,15 @@ pub(super) fn warn(settings: &Settings) {
     use std::io::Write;
     for warning in &settings.warnings {
         let _ = writeln!(std::io::stderr().lock(), "segue: warning: {warning}");
+    }
+}
+
+/// Says before the first token what each agent may do and what it will be denied.
+pub(super) fn say_permissions(settings: &Settings) {
+    use std::io::Write;
+    for agent in &settings.agents {
+        let words = permissions::words(agent, &settings.gates);
+        let _ = writeln!(std::io::stderr().lock(), "segue: {words}");
     }
 }
 

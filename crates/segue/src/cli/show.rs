@@ -5,7 +5,7 @@ use segue_machine::{Choice, Effect, Event, Notice, View};
 use super::args::Show;
 use super::failure::Failure;
 use super::open::Place;
-use super::out;
+use super::{out, transcript};
 use crate::checkpoint::Document;
 use crate::history::{self, Past};
 
@@ -13,13 +13,20 @@ use crate::history::{self, Past};
 pub(super) fn show(at: &Place, args: &Show) -> Result<u8, Failure> {
     let reader = at.reader()?;
     let row = at.run(&reader, args.run.as_deref())?;
+    if args.raw && args.output.is_none() && args.transcript.is_none() {
+        return Err(Failure::usage("--raw goes with --output or --transcript"));
+    }
+    if let Some(session) = args.transcript.filter(|_| !args.raw) {
+        let only = Some(session).filter(|session| *session > 0);
+        return transcript::transcript(at, &row.id, only, args.follow);
+    }
     let past = history::read(&reader, &row.id, 0)?;
     let mut decisions = Vec::new();
     let machine = history::replay(&past, |_, effects, _| decisions.extend(decided(effects)));
     if let Some(id) = &args.checkpoint {
         return checkpoint(at, &past, id);
     }
-    if let Some(session) = args.output {
+    if let Some(session) = args.output.or(args.transcript) {
         return output(at, &row.id, session, args.raw, machine.view());
     }
     if args.gates {

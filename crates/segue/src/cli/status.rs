@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::open::{self, Place};
 use super::out;
 use crate::clock;
-use crate::driver::screen_width;
+use crate::driver::{screen_colors, screen_width};
 
 /// Shows one run, or all of them in a line each.
 pub(super) fn status(at: &Place, run: Option<&str>, all: bool) -> Result<u8, Failure> {
@@ -47,9 +47,7 @@ fn show(at: &Place, reader: &segue_journal::Reader, run: &str) -> Result<u8, Fai
         out::line(&json.to_string());
         return Ok(0);
     }
-    let color =
-        std::env::var_os("NO_COLOR").is_none() && std::io::IsTerminal::is_terminal(&std::io::stdout());
-    out::painted(render(&doc, screen_width(), color));
+    out::painted(render(&doc, screen_width(), screen_colors()));
     if let Some(line) = super::plan::line_of(at, id) {
         out::line(&line);
     }

@@ -104,6 +104,7 @@ pub(crate) fn one(layers: &Layers, name: &str, from: &Origin) -> Result<AgentSet
             window: tokens(get("window")),
             budget: tokens(get("budget")),
             allow: permissions.kinds(),
+            edits: permissions == Permissions::Edit,
             account: text(get("account")),
         },
         kind,

@@ -242,7 +242,7 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "agent.*.permissions",
         Kind::Permissions,
-        "what may run without asking: nothing, everything, or some kinds of tool",
+        "what it may do without asking: deny, edit (files here and the gates), bypass, or kinds of tool",
     ),
     key("agent.*.account", Kind::Text, "the account to use, where the agent has several"),
     key("agent.*.env.*", Kind::Secret, "environment variables for the agent"),

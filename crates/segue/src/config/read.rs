@@ -165,6 +165,7 @@ fn command(words: Option<Vec<String>>) -> Option<Value> {
 fn permission_word(word: &str) -> Option<Value> {
     match word {
         "deny" => Some(Value::Permissions(Permissions::Deny)),
+        "edit" => Some(Value::Permissions(Permissions::Edit)),
         "bypass" => Some(Value::Permissions(Permissions::Bypass)),
         _ => None,
     }
@@ -199,7 +200,7 @@ fn expected(kind: Kind) -> String {
         Kind::Duration => "a duration above 0".to_owned(),
         Kind::Money => "an amount of dollars above 0".to_owned(),
         Kind::Price => "dollars per million tokens, 0 or more".to_owned(),
-        Kind::Permissions => "\"deny\", \"bypass\" or a list of tool kinds".to_owned(),
+        Kind::Permissions => "\"deny\", \"edit\", \"bypass\" or a list of tool kinds".to_owned(),
         Kind::Stages => "[[stage]] tables (two brackets)".to_owned(),
         Kind::Gates => "[[gate]] tables (two brackets)".to_owned(),
     }
@@ -220,7 +221,7 @@ fn example(kind: Kind) -> (&'static str, &'static str) {
         Kind::Duration => ("\"10m\"", "10m, 1h30m, or 90 for 90 seconds"),
         Kind::Money => ("\"5.50\"", "5.50"),
         Kind::Price => ("3.0", "3.0"),
-        Kind::Permissions => ("[\"read\", \"edit\"]", "bypass, or allow=read,edit"),
+        Kind::Permissions => ("\"edit\", or [\"read\", \"execute\"]", "edit, bypass, or allow=read,execute"),
         Kind::Stages => ("[{ at = \"90%\", do = [\"restart\"] }]", ""),
         Kind::Gates => ("[{ name = \"tests\", run = \"cargo test\" }]", ""),
     }

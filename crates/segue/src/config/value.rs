@@ -47,6 +47,8 @@ pub(crate) enum Permissions {
     /// Nothing that it asks for.
     #[default]
     Deny,
+    /// To change files in the work tree and to run the gates' commands.
+    Edit,
     /// Everything; its own checks are off.
     Bypass,
     /// These kinds of tool.
@@ -57,7 +59,7 @@ impl Permissions {
     /// The kinds as the machine wants them; `*` is all.
     pub(crate) fn kinds(&self) -> Vec<String> {
         match self {
-            Self::Deny => Vec::new(),
+            Self::Deny | Self::Edit => Vec::new(),
             Self::Bypass => vec!["*".to_owned()],
             Self::Allow(kinds) => kinds.clone(),
         }
@@ -109,6 +111,7 @@ impl fmt::Display for Value {
             Self::Millis(millis) => f.write_str(&scalar::millis_text(*millis)),
             Self::Money(musd) | Self::Price(musd) => f.write_str(&scalar::musd_text(*musd)),
             Self::Permissions(Permissions::Deny) => f.write_str("deny"),
+            Self::Permissions(Permissions::Edit) => f.write_str("edit"),
             Self::Permissions(Permissions::Bypass) => f.write_str("bypass"),
             Self::Permissions(Permissions::Allow(kinds)) => write!(f, "allow {}", kinds.join(", ")),
             Self::Stages(stages) => joined(f, stages, stage_text),

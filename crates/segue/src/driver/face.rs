@@ -10,6 +10,8 @@ use segue_report::{OuterStream, Style, Terminal, plain, to_json_line};
 pub(crate) enum Look {
     /// For a person.
     Human,
+    /// For a person who reads a log: no colour, nothing is redrawn.
+    Plain,
     /// One JSON object a line.
     Json,
 }
@@ -34,8 +36,7 @@ pub(crate) struct Face {
 impl Face {
     /// A face that suits standard output.
     pub(crate) fn new(look: Look, run: &str) -> Self {
-        let tty = io::stdout().is_terminal();
-        let live = tty && look == Look::Human;
+        let live = paints() && look == Look::Human;
         let terminal = Terminal::new(style(live));
         Self { look, stream: OuterStream::new(run), terminal, live, shown: false }
     }
@@ -49,7 +50,7 @@ impl Face {
         let lines = self.stream.take(record, effects, view);
         match self.look {
             Look::Json => Said { lines: lines.iter().map(to_json_line).collect(), status: None },
-            Look::Human => {
+            Look::Human | Look::Plain => {
                 if self.live {
                     self.terminal.resize(width());
                 }
@@ -109,6 +110,16 @@ impl Face {
             let _ = write!(out, "\r\x1b[2K").and_then(|()| out.flush());
         }
     }
+}
+
+/// Whether standard output is a terminal that can do more than print lines.
+pub(crate) fn paints() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Whether what is shown at once may have colours.
+pub(crate) fn colors() -> bool {
+    paints() && std::env::var_os("NO_COLOR").is_none()
 }
 
 /// How lines look on standard output; live ones may have colours.

@@ -32,7 +32,10 @@ use crate::{clean, clock};
 
 pub(crate) use book::Book;
 pub(crate) use circuits::known as known_circuits;
-pub(crate) use face::{Face, Look, size as screen_size, style as screen_style, width as screen_width};
+pub(crate) use face::{
+    Face, Look, colors as screen_colors, paints as screen_paints, size as screen_size, style as screen_style,
+    width as screen_width,
+};
 pub(crate) use socket::{Message, Verdict as HookVerdict, send as say_to_run};
 
 use child::News;
@@ -247,7 +250,13 @@ impl Driver {
 
     fn stop_asked(&mut self) {
         if self.machine.view().session.is_some() {
-            self.face.note("stopping: the agent is asked for a checkpoint; once more stops at once");
+            let spec = self.machine.view().spec.as_deref();
+            let most = spec.map_or(0, |spec| spec.limits.ask_timeout_ms / 1_000);
+            let text = format!(
+                "stopping: the agent is writing a checkpoint (at most {most} s); press Ctrl-C again to stop at once. \
+                 The files are saved in any case; `segue resume` continues"
+            );
+            self.face.note(&text);
         }
         self.queue.push_back(Event::StopAsked { how: StopHow::Gently });
     }

@@ -18,6 +18,7 @@ use super::child::{self, Control, Handle, Launch, News};
 use super::gemini_home::{self, GeminiHome};
 use super::tail::Along;
 use crate::config::{AgentKind, AgentSettings, Permissions, PromptBy};
+use crate::permissions;
 use crate::process;
 
 /// The session at work.
@@ -102,6 +103,7 @@ impl Driver {
         let hints = policy.is_some_and(Policy::hints);
         let model = settings.spec.model.clone();
         let bypass = settings.permissions == Permissions::Bypass;
+        let edit = settings.permissions == Permissions::Edit;
         let native = self.machine.view().spec.as_ref().is_some_and(|s| s.policy.native);
         let program = &self.program;
         let command = |which: &str| program.as_ref().map(|p| format!("'{}' hook {which}", p.display()));
@@ -129,13 +131,15 @@ impl Driver {
                 resume: conversation,
                 model,
                 bypass,
+                edit,
             })),
-            AgentKind::CodexExec => Box::new(codex::CodexExec::new(model, bypass)),
+            AgentKind::CodexExec => Box::new(codex::CodexExec::new(model, bypass).with_edit(edit)),
             AgentKind::Codex => Box::new(Codex::new(codex::Options {
                 cwd,
                 resume: conversation,
                 model,
                 bypass,
+                edit,
                 compaction_guard: hook("before-compaction"),
             })),
         }
@@ -260,6 +264,7 @@ impl Driver {
         let (window, model) = (live.agent.spec.window, live.agent.spec.model.clone());
         for mut event in io.events {
             windows::fill(&mut event, window, model.as_deref());
+            permissions::locate(&mut event, self.place.store.workdir());
             self.queue.extend(self.priced(n, &event, model.as_deref()));
             self.queue.push_back(Event::Agent { session: n, event });
         }

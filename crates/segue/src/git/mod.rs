@@ -9,6 +9,7 @@ mod commit;
 mod facts;
 mod lists;
 mod merge;
+mod own_refs;
 mod restore;
 mod saved;
 mod secret_files;

@@ -90,6 +90,12 @@ pub(crate) enum PlanError {
     },
 }
 
+/// The phases of the latest plan of a work tree that were begun, by id.
+pub(crate) fn latest_phases(store: &crate::store::Store) -> Vec<String> {
+    let state = all(&store.plans()).into_iter().find_map(|dir| Kept::look(&dir).ok());
+    state.map(|state| state.phases.into_keys().collect()).unwrap_or_default()
+}
+
 /// The latest plan of a work tree that was begun from this file, however its name was typed.
 pub(crate) fn latest_of(plans: &Path, file: &Path) -> Option<(PathBuf, State)> {
     let wanted = file.canonicalize().ok()?;

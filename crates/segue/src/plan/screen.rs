@@ -3,7 +3,7 @@
 //!
 //! No mode of the terminal is switched, not even the cursor's: whoever dies leaves his last frame and nothing else.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use segue_redact::Redactor;
@@ -11,7 +11,7 @@ use segue_report::{PhaseTree, Row, Standing, Style, columns, plain};
 use serde_json::Value;
 
 use crate::clock;
-use crate::driver::{screen_size, screen_style};
+use crate::driver::{screen_paints, screen_size, screen_style};
 
 /// The time between two frames.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -36,7 +36,7 @@ impl Screen {
     /// A screen that suits standard output.
     pub(super) fn new(title: &str, rows: &[Row], redactor: Redactor) -> Self {
         let tree = PhaseTree::new(&redactor.text(title).text, &[], clock::utc_offset_s());
-        let live = io::stdout().is_terminal();
+        let live = screen_paints();
         let mut screen =
             Self { tree, redactor, live, pending: Vec::new(), foot: Foot::default(), painted: None };
         screen.set_rows(rows);

@@ -30,6 +30,8 @@ mod demo;
 #[cfg(test)]
 mod endurance;
 #[cfg(test)]
+mod first_minutes;
+#[cfg(test)]
 mod forecast;
 #[cfg(test)]
 mod gate_changes;
@@ -47,6 +49,8 @@ mod kill_more;
 mod loops;
 #[cfg(test)]
 mod meter;
+#[cfg(test)]
+mod on_terminal;
 #[cfg(test)]
 mod outer;
 #[cfg(test)]

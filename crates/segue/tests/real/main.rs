@@ -27,6 +27,8 @@ mod jump;
 #[cfg(test)]
 mod matrix;
 #[cfg(test)]
+mod newcomer;
+#[cfg(test)]
 mod permissions;
 #[cfg(test)]
 mod plans;

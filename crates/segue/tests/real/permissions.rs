@@ -1,6 +1,7 @@
 //! Without a permission the tools are denied and a person is asked for; with it the job is done.
 
 use segue_rehearsal::model_server::ServerScript;
+use segue_rehearsal::model_server::script::{Chore, PersonaOptions};
 
 use crate::inside::{inside, say};
 use crate::support::World;
@@ -38,4 +39,61 @@ fn permissions_of_claude_are_asked_for_and_can_be_given() {
 #[test]
 fn permissions_of_codex_are_asked_for_and_can_be_given() {
     inside(60, || asked("codex", "execute"));
+}
+
+/// What the gate prints when the file is as it should be.
+const PASSES: &str = "the gate is content";
+
+// The model changes a file inside, writes one outside, runs the gate's command and another one that writes outside.
+fn edits(agent: &str) {
+    let gate = format!("grep -q mended note.txt && echo {PASSES}");
+    let chores = vec![
+        Chore::Read("{root}/repo/note.txt".to_owned()),
+        Chore::Edit("{root}/repo/note.txt".to_owned(), "broken".to_owned(), "mended".to_owned()),
+        Chore::Write("{root}/outside.txt".to_owned(), "must not be here".to_owned()),
+        Chore::Run(gate.clone()),
+        Chore::Run("touch {root}/other.txt".to_owned()),
+    ];
+    let persona = PersonaOptions { chores, ..PersonaOptions::default() };
+    let script = ServerScript { window: 100_000, persona, keep_bodies: true, ..ServerScript::default() };
+    let world = World::of(&[(agent, 100_000)], 0, script);
+    let (inside, outside) = (world.repo().join("note.txt"), world.root().join("outside.txt"));
+    let other = world.root().join("other.txt");
+    world.only_gate(&gate);
+    world.write("note.txt", "broken\n");
+    world.commit();
+    let done = world.segue(&["run", "mend the note", "--json", "--agent", agent, "--permissions", "edit"]);
+    let note = std::fs::read_to_string(&inside).unwrap();
+    assert_eq!(note, "mended\n", "the edit inside was not allowed\n{}", done.all());
+    assert!(!outside.exists(), "it wrote outside the work tree\n{}", done.all());
+    assert!(!other.exists(), "another command was run\n{}", done.all());
+    let told = world.bodies().iter().any(|body| body.to_string().contains(PASSES));
+    assert!(told, "the gate's command was not run for the agent\n{}", done.all());
+    done.ends("verified", 0);
+    world.assert_nothing_left(&done);
+    say(&format!(
+        "edit with {agent}: changed inside, nothing outside, the gate's command run, {} requests denied, {:.1} s",
+        done.warnings("permission_denied").len(),
+        done.took.as_secs_f64()
+    ));
+}
+
+#[test]
+fn edit_lets_claude_change_files_here_and_run_the_gates() {
+    inside(300, || edits("claude"));
+}
+
+#[test]
+fn edit_lets_codex_change_files_here_and_run_the_gates() {
+    inside(300, || edits("codex"));
+}
+
+#[test]
+fn edit_lets_gemini_change_files_here_and_run_the_gates() {
+    inside(300, || edits("gemini"));
+}
+
+#[test]
+fn edit_lets_opencode_change_files_here_and_run_the_gates() {
+    inside(300, || edits("opencode"));
 }

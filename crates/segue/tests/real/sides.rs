@@ -150,12 +150,14 @@ fn adapter(world: &World, agent: &str) -> Box<dyn Adapter> {
             resume: None,
             model: None,
             bypass: true,
+            edit: false,
             compaction_guard: None,
         })),
         _ => Box::new(OpenCode::new(opencode::Options {
             resume: None,
             model: None,
             bypass: true,
+            edit: false,
             no_compaction: true,
         })),
     }

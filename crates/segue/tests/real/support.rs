@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use segue_rehearsal::brain::CHECKPOINT_REQUEST;
 use segue_rehearsal::job::Job;
-use segue_rehearsal::model_server::script::PersonaOptions;
+use segue_rehearsal::model_server::script::{Chore, PersonaOptions};
 use segue_rehearsal::model_server::{Count, ModelServer, Opening, ServerScript, TruthLine};
 use segue_rehearsal::recipe::{self, Recipe, Setup};
 use segue_rehearsal::step_log::StepLog;
@@ -76,7 +76,9 @@ impl World {
     fn bare(steps: u32, script: ServerScript, agents: &[&str], count: Option<Count>) -> Self {
         let mut dir = tempfile::tempdir().unwrap();
         dir.disable_cleanup(std::env::var_os("SEGUE_REAL_KEEP").is_some());
-        let persona = PersonaOptions { step_log: Some(dir.path().join("steps.log")), ..script.persona };
+        let chores = script.persona.chores.iter().map(|chore| placed(chore, dir.path())).collect();
+        let persona =
+            PersonaOptions { step_log: Some(dir.path().join("steps.log")), chores, ..script.persona };
         let server = ModelServer::counting(ServerScript { persona, ..script }, count).unwrap();
         let world = Self { dir, job: Job { steps }, server, env: Vec::new(), agents: String::new() };
         for folder in ["repo", "home/.codex", "tmp", "bin"] {
@@ -115,6 +117,14 @@ impl World {
         let tables = if more.starts_with('[') { 0 } else { more.find("\n[").map_or(more.len(), |at| at + 1) };
         let (top, tables) = more.split_at(tables);
         self.write("segue.toml", &format!("{top}\n{agents}\n{gate}\n{tables}"));
+    }
+
+    /// Writes `segue.toml` with this command as the only gate.
+    pub(crate) fn only_gate(&self, run: &str) {
+        self.write(
+            "segue.toml",
+            &format!("{}\n[[gate]]\nname = \"check\"\nrun = {}\n", self.agents, quoted(run)),
+        );
     }
 
     /// Writes the configuration of Codex: the scripted model with this window, and what the test adds on top.
@@ -397,6 +407,12 @@ fn agent_table(name: &str, window: u64, recipe: &Recipe) -> String {
         quoted(model),
         list.join(", ")
     )
+}
+
+// `{root}` stands for the folder of the world, which is known only now.
+fn placed(chore: &Chore, root: &Path) -> Chore {
+    let text = serde_json::to_string(chore).unwrap().replace("{root}", &root.display().to_string());
+    serde_json::from_str(&text).unwrap()
 }
 
 // JSON strings are TOML strings.

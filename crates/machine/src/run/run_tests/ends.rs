@@ -4,7 +4,7 @@ use super::scenario::{Birth, Reply, Scenario};
 use crate::CheckpointBy::{Agent, Segue};
 use crate::{
     AgentEvent, AgentFailure, Depth, EndHow, EndReason, Event, HandoffKind, Limit, Reading, SessionReason,
-    StopHow, TurnEnd, Verdict,
+    StopHow, Subject, TurnEnd, Verdict,
 };
 
 const MINUTE: u64 = 60_000;
@@ -211,7 +211,12 @@ fn late_news_of_a_dead_session_is_ignored() {
         AgentEvent::UsageRead(Reading::exact(99_000, 0, 0, 0)),
         AgentEvent::TurnEnded(TurnEnd::Finished { text: String::new() }),
         AgentEvent::Answered { text: "late".to_owned() },
-        AgentEvent::PermissionAsked { request: "r".into(), kind: "k".into(), title: "t".into() },
+        AgentEvent::PermissionAsked {
+            request: "r".into(),
+            kind: "k".into(),
+            title: "t".into(),
+            subject: Subject::default(),
+        },
         fails(AgentFailure::Quota),
     ] {
         scene.feed(Event::Agent { session: 1, event });

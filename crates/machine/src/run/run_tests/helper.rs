@@ -9,6 +9,7 @@ use crate::{
 fn helped(gates: usize) -> Scenario {
     let verifier = |name: &str| AgentSpec {
         account: None,
+        edits: false,
         name: name.to_owned(),
         model: None,
         window: Some(50_000),

@@ -10,8 +10,8 @@ use crate::claims::Judged;
 use crate::policy::preset;
 use crate::{
     AgentEvent, AgentSpec, Asked, Capabilities, CheckpointBy, Claims, CommitMode, Effect, Event, GateResult,
-    GateSpec, GateWhen, GitSpec, Millis, Price, Reading, Record, Run, RunSpec, StopHow, Timer, TurnEnd,
-    WorkState,
+    GateSpec, GateWhen, GitSpec, Millis, Price, Reading, Record, Run, RunSpec, StopHow, Subject, Timer,
+    TurnEnd, WorkState,
 };
 
 /// When every scene begins.
@@ -315,7 +315,12 @@ impl Scenario {
 
     pub(super) fn wants(&mut self, kind: &str) -> &mut Self {
         let (request, title) = ("r".to_owned(), "does it".to_owned());
-        self.says(AgentEvent::PermissionAsked { request, kind: kind.to_owned(), title })
+        self.says(AgentEvent::PermissionAsked {
+            request,
+            kind: kind.to_owned(),
+            title,
+            subject: Subject::default(),
+        })
     }
 
     pub(super) fn stop(&mut self, how: StopHow) -> &mut Self {

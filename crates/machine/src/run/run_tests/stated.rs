@@ -1,7 +1,7 @@
 //! What the end of a turn means: gates first, then what the agent states in the form that every prompt asks for.
 
 use super::scenario::Scenario;
-use crate::{AgentEvent, Prompt, TurnEnd, Verdict};
+use crate::{AgentEvent, Prompt, Subject, TurnEnd, Verdict};
 
 fn ends(scene: &mut Scenario, text: &str) {
     scene.says(AgentEvent::TurnEnded(TurnEnd::Finished { text: text.to_owned() }));
@@ -123,7 +123,7 @@ fn v1_an_answer_reaches_the_agent_that_was_blocked() {
 fn v1_a_question_through_the_agents_own_mechanism_needs_input_and_takes_an_answer() {
     let asks = |scene: &mut Scenario| {
         let (request, kind, title) = ("q".to_owned(), "question".to_owned(), "Tabs or spaces?".to_owned());
-        scene.says(AgentEvent::PermissionAsked { request, kind, title });
+        scene.says(AgentEvent::PermissionAsked { request, kind, title, subject: Subject::default() });
     };
     let mut scene = Scenario::new("seamless").start();
     asks(&mut scene);

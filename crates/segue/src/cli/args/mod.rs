@@ -4,6 +4,7 @@ mod others;
 mod plan;
 mod resume;
 mod run;
+mod setup;
 
 use std::path::PathBuf;
 
@@ -13,10 +14,11 @@ pub(super) use others::{Bridge, Config, Demo, Hook, Rehearse, Show, Trust};
 pub(super) use plan::{BesideFlags, PlanFlags, ResultFlags, format_named};
 pub(super) use resume::Resume;
 pub(super) use run::{Loop, Phase, Run};
+pub(super) use setup::{Clean, Init, InitPermissions, Man, Shell};
 
 /// Keeps coding agents working past their context window.
 #[derive(Debug, Parser)]
-#[command(name = "segue", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "segue", version = env!("SEGUE_VERSION"), arg_required_else_help = true, max_term_width = 100)]
 #[command(after_help = "Try `segue demo`: it needs no key, no network and no agent.\n\
 Exit codes: 0 verified or unverified, 1 failed, 2 usage, 3 needs input, 4 stopped by a limit, \
 75 not waiting for a provider, 130 interrupted.")]
@@ -34,12 +36,20 @@ pub(super) struct Args {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    /// Set segue up here: find agents and gates, write a short segue.toml
+    Init(Box<Init>),
     /// Run a task or a plan until its gates are green, over as many sessions as it takes
     Run(Box<Run>),
     /// Work on a prompt until its gates are green and the agent says that it is done, round after round
     Loop(Box<Loop>),
     /// Take up a run or a plan that was stopped or whose process died
     Resume(Box<Resume>),
+    /// The runs of this directory, newest first
+    List {
+        /// Of every repository that segue was used in
+        #[arg(long)]
+        all: bool,
+    },
     /// Where the latest run stands, and how full its window is
     Status {
         /// A run, by id or the beginning of it
@@ -127,6 +137,17 @@ pub(super) enum Command {
         #[command(subcommand)]
         what: Config,
     },
+    /// List everything that segue wrote, and remove it
+    Clean(Clean),
+    /// Print a script that completes commands, flags, run ids, agents and phases in your shell
+    #[command(after_help = "bash: source <(segue completions bash)\nzsh: source <(segue completions zsh)\n\
+fish: segue completions fish | source")]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page, or write a page for every command
+    Man(Man),
     /// See a task go over four windows, with a scripted agent in a throw-away repository
     Demo(Demo),
     /// Try your set-up: your real agent and configuration against a scripted model, without a token spent

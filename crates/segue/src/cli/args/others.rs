@@ -35,6 +35,29 @@ pub(in crate::cli) enum Config {
     Check,
     /// Every value in force, and where it comes from
     Show,
+    /// Print the value of one key
+    Get {
+        /// The key, for example limits.deadline
+        key: String,
+    },
+    /// Set a key in the segue.toml of this repository; comments and everything else in it stay
+    Set {
+        /// The key, for example limits.deadline
+        key: String,
+        /// The value, as a flag would take it: 2h, true, claude,codex
+        value: String,
+        /// In your own file instead, for every repository
+        #[arg(long)]
+        user: bool,
+    },
+    /// Open the segue.toml of this repository in your editor, and check it afterwards
+    Edit {
+        /// Your own file instead
+        #[arg(long)]
+        user: bool,
+    },
+    /// Print a JSON Schema of segue.toml, for editors
+    Schema,
     /// Every key there is: what it means, what it takes, and its environment variables
     Keys,
 }
@@ -77,8 +100,14 @@ pub(in crate::cli) struct Show {
     /// What the agent wrote, of the last session or of this one
     #[arg(long, value_name = "SESSION", num_args = 0..=1, default_missing_value = "0")]
     pub(in crate::cli) output: Option<u32>,
-    /// With --output: as it was written, control sequences included
-    #[arg(long, requires = "output")]
+    /// What the agents said and did, of all sessions or of this one; a tool is one line
+    #[arg(long, value_name = "SESSION", num_args = 0..=1, default_missing_value = "0", conflicts_with_all = ["output", "gates", "checkpoint"])]
+    pub(in crate::cli) transcript: Option<u32>,
+    /// With --transcript: continue while the run does
+    #[arg(short, long, requires = "transcript")]
+    pub(in crate::cli) follow: bool,
+    /// With --output or --transcript: what the agent wrote, byte for byte, control sequences included
+    #[arg(long)]
     pub(in crate::cli) raw: bool,
 }
 
@@ -128,7 +157,7 @@ pub(in crate::cli) struct Rehearse {
     /// How many steps the job has; together they fill one window
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(in crate::cli) steps: u32,
-    /// What the agent may do without asking, instead of your setting: deny, bypass, or allow=execute,edit
+    /// What the agent may do without asking, instead of your setting: deny, edit, bypass, or allow=execute,edit
     #[arg(long, value_name = "WHAT")]
     pub(in crate::cli) permissions: Option<String>,
     /// Allow, for this rehearsal, what the repository's settings and templates would execute or widen
@@ -139,6 +168,31 @@ pub(in crate::cli) struct Rehearse {
     pub(in crate::cli) keep: bool,
     #[command(flatten)]
     pub(in crate::cli) simulate: Simulate,
+}
+
+impl Rehearse {
+    /// The rehearsal that `segue init` offers.
+    pub(in crate::cli) fn of_init() -> Self {
+        Self {
+            agent: None,
+            window: None,
+            policy: None,
+            fault: None,
+            when: "middle".to_owned(),
+            times: None,
+            steps: 20,
+            permissions: None,
+            trust: false,
+            keep: false,
+            simulate: Simulate {
+                simulate: false,
+                runs: 0,
+                no_brake: false,
+                growth: "claude".to_owned(),
+                seed: 0,
+            },
+        }
+    }
 }
 
 /// `segue rehearse --simulate …`

@@ -81,7 +81,7 @@ pub(in crate::cli) fn format_named(typed: &str) -> Result<Format, String> {
 }
 
 /// Where the results of gates go beside the screen.
-#[derive(Debug, Default, ClapArgs)]
+#[derive(Debug, Clone, Default, ClapArgs)]
 #[command(next_help_heading = "Results")]
 pub(in crate::cli) struct ResultFlags {
     /// Write the results of gates and criteria as JUnit XML

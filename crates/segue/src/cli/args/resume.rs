@@ -40,7 +40,7 @@ pub(in crate::cli) struct Resume {
     /// Run although a cost limit cannot be enforced, because the model's price is not known
     #[arg(long)]
     pub(in crate::cli) allow_unknown_cost: bool,
-    /// What agents may do without asking: deny, bypass, or allow=execute,edit
+    /// What agents may do without asking: deny, edit (change files here, run the gates), bypass, or allow=execute,edit
     #[arg(long, value_name = "WHAT")]
     pub(in crate::cli) permissions: Option<String>,
     /// Try at once what the run was waiting for

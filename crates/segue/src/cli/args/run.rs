@@ -23,6 +23,23 @@ pub(in crate::cli) struct Run {
     /// Say what would be done, and do nothing
     #[arg(long)]
     pub(in crate::cli) dry_run: bool,
+    /// For CI: asks nothing, no colour, results as JUnit (segue-junit.xml) and summary; needs a deadline
+    #[arg(long)]
+    pub(in crate::cli) ci: bool,
+}
+
+impl Run {
+    /// Where the results of gates go: in CI always into files.
+    pub(in crate::cli) fn results(&self) -> ResultFlags {
+        let mut results = self.results.clone();
+        if self.ci {
+            results.junit.get_or_insert_with(|| "segue-junit.xml".into());
+            if std::env::var_os("GITHUB_STEP_SUMMARY").is_none_or(|path| path.is_empty()) {
+                results.step_summary.get_or_insert_with(|| "segue-summary.md".into());
+            }
+        }
+        results
+    }
 }
 
 /// `segue loop …`
@@ -96,7 +113,7 @@ pub(in crate::cli) struct RunFlags {
     /// How long there may be no sign of life of the agent: 10m
     #[arg(long, value_name = "TIME")]
     idle_timeout: Option<String>,
-    /// What agents may do without asking: deny, bypass, or allow=execute,edit
+    /// What agents may do without asking: deny, edit (change files here, run the gates), bypass, or allow=execute,edit
     #[arg(long, value_name = "WHAT")]
     permissions: Option<String>,
     /// A command whose exit code decides whether the work is done; may be repeated

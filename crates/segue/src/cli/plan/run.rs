@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::super::args::{ResultFlags, Run};
 use super::super::open;
-use super::super::run::{new_id, warn};
+use super::super::run::{new_id, require_deadline, warn};
 use super::super::trust;
 use super::resume::{take_over, try_again};
 use super::{Failure, Known, Place, beside, command_lines, commands_json, disk, out, results};
@@ -88,6 +88,9 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
     let flags = args.settings.flags();
     let (settings, known) = (at.settings(&flags)?, Known::new(at, &flags, None)?);
     let bare = plan.clone();
+    if args.ci {
+        require_deadline(&settings)?;
+    }
     fill_gates(&mut plan, &known.gates);
     refuse_what_is_wrong(at, &plan, &known)?;
     if args.dry_run {
@@ -165,7 +168,7 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
         known,
         Take { words: args.settings.resume(None).words(), only, force: args.plan.force },
     )?;
-    drive(at, setting, kept, &args.results)
+    drive(at, setting, kept, &args.results())
 }
 
 // What the plan's own files will run, before anything of it does.

@@ -67,12 +67,18 @@ pub(super) fn lead(agent: &mut AgentSettings, recipe: &Recipe, window: u64, repo
     agent.spec.budget = agent.spec.budget.filter(|budget| *budget < window);
 }
 
-/// An agent that may not even run a command can do nothing here; the user is told.
+/// An agent that may not run the commands of the job can do nothing here; the user is told.
 pub(super) fn allow_commands(agent: &mut AgentSettings) {
-    if agent.permissions == Permissions::Deny {
+    if !may_run_commands(&agent.permissions) {
         agent.permissions = Permissions::Allow(vec!["execute".to_owned()]);
         agent.spec.allow = agent.permissions.kinds();
+        agent.spec.edits = false;
     }
+}
+
+/// Whether these permissions let the steps of the job run.
+pub(super) fn may_run_commands(permissions: &Permissions) -> bool {
+    !matches!(permissions, Permissions::Deny | Permissions::Edit)
 }
 
 /// The rest of the settings. `home` is the folder that relative names of the user's were meant for.
@@ -113,6 +119,7 @@ pub(super) fn stand_in(script: &Path, window: u64) -> Result<AgentSettings, Fail
             window: Some(window),
             budget: None,
             allow: vec!["*".to_owned()],
+            edits: false,
             account: None,
         },
         kind: AgentKind::Acp,

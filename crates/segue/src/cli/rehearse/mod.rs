@@ -22,7 +22,7 @@ use super::args::{Rehearse, Resume};
 use super::failure::Failure;
 use super::open::{self, Place};
 use super::{known, out, resume, run, trust, version};
-use crate::config::{AgentSettings, Flags, Permissions, Settings};
+use crate::config::{AgentSettings, Flags, Settings};
 use crate::driver::Look;
 use crate::history;
 use crate::process::{RUN_MARK, sweep_marked, tree};
@@ -77,7 +77,7 @@ pub(super) fn rehearse(at: &Place, args: &Rehearse) -> Result<u8, Failure> {
                 stage.write(name, contents)?;
             }
             apply::lead(agent, &recipe, plan.window, &stage.repository);
-            allowed |= agent.permissions == Permissions::Deny && args.permissions.is_none();
+            allowed |= !apply::may_run_commands(&agent.permissions) && args.permissions.is_none();
             if args.permissions.is_none() {
                 apply::allow_commands(agent);
             }

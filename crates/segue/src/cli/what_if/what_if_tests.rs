@@ -13,6 +13,7 @@ fn spec(policy: &str) -> RunSpec {
         budget: None,
         allow: Vec::new(),
         account: None,
+        edits: false,
     };
     RunSpec {
         workdir: "/w".to_owned(),

@@ -86,7 +86,7 @@ pub(super) const NAMES: &[Name] = &[
     flag("ralph", "--max-loops", "segue loop PROMPT --max-iterations {}", ""),
     flag("ralph", "--completion-promise", "segue loop PROMPT --completion-word {}", ""),
     flag("claude", "--dangerously-skip-permissions", "--permissions bypass", ""),
-    flag("claude", "--permission-mode", "--permissions {}", "deny, bypass, or allow=execute,edit"),
+    flag("claude", "--permission-mode", "--permissions {}", "deny, edit, bypass, or allow=execute,edit"),
     flag("codex", "--full-auto", "--permissions bypass", ""),
 ];
 
