@@ -46,7 +46,7 @@ impl Run {
     /// Whether there was any gate to run.
     pub(super) fn run_gates(&mut self, when: GateWhen, out: &mut Vec<Effect>) -> bool {
         let gates = self.view.spec.iter().flat_map(|s| &s.gates);
-        let gates = gates.filter(|g| !g.manual && !(g.after_only && when == GateWhen::Before));
+        let gates = gates.filter(|g| !(g.manual || g.after_only && when == GateWhen::Before));
         self.gates.pending = gates.map(|g| g.name.clone()).collect();
         let any = !self.gates.pending.is_empty();
         if any {

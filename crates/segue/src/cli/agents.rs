@@ -100,7 +100,7 @@ pub(super) fn look_each(at: &Place, mut tell: impl FnMut(Look)) {
     std::thread::scope(|scope| {
         for wanted in wanted.into_iter().filter(|wanted| wanted.configured || !chosen) {
             let (sender, workdir) = (sender.clone(), &workdir);
-            scope.spawn(move || sender.send(wanted.look(workdir)));
+            scope.spawn(move || sender.send(wanted.look(workdir)).is_ok());
         }
         drop(sender);
         for look in receiver {

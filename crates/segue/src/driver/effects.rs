@@ -92,7 +92,7 @@ impl Driver {
 
     fn run_gates(&mut self, when: GateWhen, round: u32) {
         let Some(spec) = &self.machine.view().spec else { return };
-        let gates = spec.gates.iter().filter(|g| !g.manual && !(g.after_only && when == GateWhen::Before));
+        let gates = spec.gates.iter().filter(|g| !(g.manual || g.after_only && when == GateWhen::Before));
         // What a plan's own commands do to the work cannot be known: it is saved before them.
         let saves = spec.gates.iter().any(|g| g.after_only) && spec.git.commit != CommitMode::Never;
         let gates: Vec<_> = gates.map(|gate| self.place.private.gate(gate)).collect();

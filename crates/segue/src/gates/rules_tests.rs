@@ -32,6 +32,7 @@ const PKG: &str = r#"{"name":"x","scripts":{"test":"jest --ci"},"dependencies":{
 const MAKE: &str = "CHECK = sh check.sh\n\ntest: build\n\t$(CHECK)\n\nbuild:\n\tcc -o x x.c\n";
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn truth5_weakenings_are_caught_or_listed() {
     let cases: &[(&str, &str, Files, Files)] = &[
         (
@@ -161,6 +162,7 @@ fn truth5_weakenings_are_caught_or_listed() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn truth5_legitimate_edits_stop_nothing() {
     let cases: &[(&str, &str, Files, Files)] = &[
         ("new test", "pytest", &[PY], &[PY, ("tests/test_b.py", "def test_b():\n    pass\n")]),

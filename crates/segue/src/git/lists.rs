@@ -55,24 +55,6 @@ fn names(out: &[u8]) -> Vec<String> {
     parts.map(|part| String::from_utf8_lossy(part).into_owned()).collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::git::tests::Sandbox;
-
-    #[test]
-    fn files_are_those_that_are_there_and_ignored_ones_are_told_apart() {
-        let sandbox = Sandbox::new();
-        sandbox.write(".gitignore", "out/\n").commit("second");
-        sandbox.write("new file.txt", "b").remove("a.txt");
-        let repo = sandbox.repo();
-        assert_eq!(repo.files().unwrap(), [".gitignore", "b.txt", "new file.txt"]);
-        let asked = ["out/x.log", "a.rs", "../b", "/etc/passwd"].map(str::to_owned);
-        assert_eq!(repo.ignored(&asked).unwrap(), ["out/x.log"]);
-        assert_eq!(repo.uncommitted().unwrap(), ["a.txt", "new file.txt"]);
-        assert_eq!(repo.commits_since(None).unwrap().len(), 2);
-    }
-}
-
 impl Repo {
     /// Paths that differ between a tree and the work tree, new files included; segue's own are left out.
     pub(crate) fn changed_since(&self, tree: &str) -> Result<Vec<String>, GitError> {
@@ -92,5 +74,23 @@ impl Repo {
         }
         let bytes = self.call(&["cat-file", "blob", hash]).run().ok()?;
         Some(Contents { bytes, runs: mode == "100755" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::git::tests::Sandbox;
+
+    #[test]
+    fn files_are_those_that_are_there_and_ignored_ones_are_told_apart() {
+        let sandbox = Sandbox::new();
+        sandbox.write(".gitignore", "out/\n").commit("second");
+        sandbox.write("new file.txt", "b").remove("a.txt");
+        let repo = sandbox.repo();
+        assert_eq!(repo.files().unwrap(), [".gitignore", "b.txt", "new file.txt"]);
+        let asked = ["out/x.log", "a.rs", "../b", "/etc/passwd"].map(str::to_owned);
+        assert_eq!(repo.ignored(&asked).unwrap(), ["out/x.log"]);
+        assert_eq!(repo.uncommitted().unwrap(), ["a.txt", "new file.txt"]);
+        assert_eq!(repo.commits_since(None).unwrap().len(), 2);
     }
 }

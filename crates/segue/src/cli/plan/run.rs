@@ -19,6 +19,7 @@ use super::resume::{take_over, try_again};
 use super::{Failure, Known, Place, beside, command_lines, commands_json, disk, out, results};
 use crate::clock;
 use crate::config::{Settings, trees_dir};
+use crate::git::Repo;
 use crate::plan::{
     Kept, Options, Runner, Setting, Shared, Standing, State, estimate_words, known_sizes, latest_of,
     select_phases,
@@ -99,12 +100,7 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
     }
     let held = trust::require(at, &flags, Some(&bare))?;
     tell_commands(at, &bare);
-    let beside = args.plan.beside.parallel.is_some_and(|most| most > 1);
-    let repo = if beside {
-        beside::repo(at, &settings, &plan, flags.allow_dirty)?
-    } else {
-        open::repo(&at.dir, &settings)?
-    };
+    let repo = repo(at, args, &settings, &plan)?;
     let store = repo.as_ref().map_or_else(|| Store::at(&at.dir), |repo| Store::at(repo.root()));
     open::check_agents(&settings.agents, store.workdir())?;
     open::check_setup(&settings, None, store.workdir())?;
@@ -169,6 +165,14 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
         Take { words: args.settings.resume(None).words(), only, force: args.plan.force },
     )?;
     drive(at, setting, kept, &args.results())
+}
+
+fn repo(at: &Place, args: &Run, settings: &Settings, plan: &Plan) -> Result<Option<Repo>, Failure> {
+    if args.plan.beside.parallel.is_some_and(|most| most > 1) {
+        beside::repo(at, settings, plan, args.settings.flags().allow_dirty)
+    } else {
+        open::repo(&at.dir, settings)
+    }
 }
 
 // What the plan's own files will run, before anything of it does.
