@@ -35,7 +35,7 @@ const PURE: [&str; 14] = [
 const LISTS: [&[&str]; 3] = [&PURE, &FROM_END_TO_END, &REAL];
 
 /// Side by side where a test mostly waits.
-const MANY: usize = 8;
+const MANY: usize = 4;
 
 /// Runs every check.
 pub(crate) fn test() -> Outcome {

@@ -217,11 +217,13 @@ impl Run {
         self.begin(asked, Then::Replace(replace), out);
     }
 
-    // Work that moved since the gates last failed is not a round lost. Without git there is nothing to see that by.
+    // Work that moved since the gates last failed is not a round lost, but a loop's iterations are all counted. Without git
+    // there is nothing to see progress by.
     fn count_round(&mut self) {
+        let loops = self.view.spec.as_ref().is_some_and(|spec| spec.last_words.word.is_some());
         let newly_green = std::mem::take(&mut self.gates.newly_green);
         let moved = self.gates.tree.take().is_some_and(|tree| self.gates.failed_on.insert(tree));
-        self.gates.counted += u32::from(!moved && !newly_green);
+        self.gates.counted += u32::from(loops || (!moved && !newly_green));
     }
 
     pub(super) fn can_follow_up(&self) -> bool {

@@ -57,12 +57,12 @@ pub(super) fn look(at: &Place, reader: &Reader, run: &str) -> Result<Seen, Failu
     Ok(Seen { row, machine, crash })
 }
 
-/// What is alive of a run whose process is dead: what carries the run's mark, and of the agent all that is below it. A pid in
-/// the journal counts only for a process that carries the mark: the agent may have written there.
+/// What is alive of a run whose process is dead: the agent with all that is below it, and what carries the run's mark. The
+/// agent may have cleared its environment, so its pid counts with the start time that was written down with it.
 pub(super) fn left_of(run: &str, view: &View) -> Vec<tree::Proc> {
     let agent = view.session.as_ref().and_then(|s| s.pid).map(|(pid, start)| tree::Proc { pid, start });
     let mut left = tree::marked(&format!("{}={run}", process::RUN_MARK));
-    if let Some(agent) = agent.filter(|agent| left.contains(agent)) {
+    if let Some(agent) = agent.filter(|agent| tree::is_alive(agent.pid, agent.start)) {
         left.extend(tree::descendants(agent.pid));
         left.push(agent);
     }

@@ -9,7 +9,8 @@ pub(super) fn find(reader: &Reader, typed: &str) -> Result<RunRow, Failure> {
     let unknown = match reader.run(typed) {
         Ok(row) => return Ok(row),
         Err(error @ Error::UnknownRun { .. }) => error,
-        Err(error) => return Err(Failure::usage(error.to_string())),
+        Err(error @ Error::AmbiguousRun { .. }) => return Err(Failure::usage(error.to_string())),
+        Err(error) => return Err(error.into()),
     };
     let mut rows = reader.runs()?;
     if typed == "last" && !rows.is_empty() {

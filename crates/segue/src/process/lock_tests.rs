@@ -47,7 +47,12 @@ fn a_second_owner_is_refused_and_told_who_works_there() {
     );
     assert!(Lock::holder(dir.path()).unwrap().is_alive());
     drop(lock);
-    assert_eq!(Lock::holder(dir.path()), None);
+    // A process that another test starts just then holds what was open until it runs its own program.
+    let freed = (0..500).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        Lock::holder(dir.path()).is_none()
+    });
+    assert!(freed, "{:?}", Lock::holder(dir.path()));
     drop(Lock::take(dir.path(), "r2").unwrap());
 }
 

@@ -245,7 +245,7 @@ fn one_that_waits_for_a_rate_limit_does_not_hold_the_others() {
     let limited = Fault {
         at_step: 1,
         session: None,
-        kind: FaultKind::Provider { says: Refusal::RateLimited, resets_in_ms: Some(8_000), times: None },
+        kind: FaultKind::Provider { says: Refusal::RateLimited, resets_in_ms: Some(20_000), times: None },
     };
     let script = Script { faults: vec![limited], step_log: Some(world.log()), ..roomy() };
     let path = world.root().join("second.json");

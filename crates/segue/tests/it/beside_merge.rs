@@ -128,7 +128,7 @@ fn a_merge_whose_agent_waits_for_a_provider_lets_the_others_go_first() {
     world.in_step("if [ $n = 9 ]; then echo yes >fixed.txt; fi");
     // What is red tells the agent what to do about it, as a step: the one that its provider refuses for a while.
     world.write("together.sh", "if [ -f parts/01.txt ] && [ -f parts/02.txt ] && [ ! -f fixed.txt ]; then echo '- [ ] step 9: mend it'; exit 1; fi\n");
-    let refusal = FaultKind::Provider { says: Refusal::RateLimited, resets_in_ms: Some(8_000), times: None };
+    let refusal = FaultKind::Provider { says: Refusal::RateLimited, resets_in_ms: Some(20_000), times: None };
     let fault = Fault { at_step: 9, session: None, kind: refusal };
     let script = Script { faults: vec![fault], step_log: Some(world.log()), ..roomy() };
     let path = world.root().join("second.json");
@@ -157,10 +157,13 @@ fn a_merge_whose_agent_waits_for_a_provider_lets_the_others_go_first() {
 fn a_commit_that_somebody_makes_while_a_phase_is_merged_is_merged_too() {
     let world = two("", "");
     // The gate is run on the merged tree, so the branch moves between the merge and the landing, once.
-    let moves = "if [ -f parts/01.txt ] && [ -f parts/02.txt ] && [ ! -f ../moved ]; then\n\
-                 touch ../moved; cd ../../../../..; echo mine >mine.txt; git add mine.txt\n\
-                 git -c user.name=t -c user.email=t@t commit -qm mine; fi\n";
-    world.write("moves.sh", moves);
+    let moves = format!(
+        "if [ -f parts/01.txt ] && [ -f parts/02.txt ] && [ ! -f ../moved ]; then\n\
+         touch ../moved; cd {:?}; echo mine >mine.txt; git add mine.txt\n\
+         git -c user.name=t -c user.email=t@t commit -qm mine; fi\n",
+        world.repo()
+    );
+    world.write("moves.sh", &moves);
     let plan = world.read("segue.plan.toml");
     world.write("segue.plan.toml", &format!("{plan}\n[[gate]]\nname = \"moves\"\nrun = \"sh moves.sh\"\n"));
     world.commit("a gate that commits");
@@ -254,8 +257,10 @@ fn a_gate_that_stays_red_after_the_merge_keeps_the_branch_as_it_was_until_somebo
 
 #[test]
 fn changes_of_the_user_that_are_in_the_way_are_never_overwritten() {
+    // The user's own work tree is the first that git lists.
+    let users = "$(git worktree list --porcelain | sed -n '1s/worktree //p')";
     let world =
-        two("", "if [ $n = 1 ]; then echo mine >../../../../../shared.txt; echo theirs >shared.txt; fi");
+        two("", &format!("if [ $n = 1 ]; then echo mine >\"{users}/shared.txt\"; echo theirs >shared.txt; fi"));
     let done = run(&world);
     done.exits(3);
     assert_eq!(world.read("shared.txt"), "mine\n");

@@ -25,7 +25,7 @@ fn c1_an_answer_without_tags_is_taken_whole() {
 
 #[test]
 fn c2_an_agent_that_refuses_is_not_needed() {
-    let world = World::new(6, Script { checkpoint: CheckpointHabit::RefuseError, ..small() });
+    let world = World::new(12, Script { checkpoint: CheckpointHabit::RefuseError, think_ms: 150, ..small() });
     let done = world.segue(&["run", "TASK.md", "--json"]);
     done.exits(0);
     world.assert_each_step_once(&done);
@@ -167,7 +167,7 @@ fn c5_a_repository_without_a_commit_is_allowed() {
 #[test]
 fn c5_git_that_breaks_on_the_way_costs_the_snapshot_and_not_the_run() {
     let world = World::new(6, small());
-    world.in_step("if [ \"$n\" = 2 ]; then mv .git .git-away; fi");
+    world.in_step("if [ \"$n\" = 2 ]; then mv .git/HEAD .git/HEAD-away; fi");
     let done = world.segue(&["run", "TASK.md", "--json"]);
     done.exits(0);
     world.assert_each_step_once(&done);

@@ -224,7 +224,7 @@ fn outputs_of_gates_are_numbered_on_and_never_overwritten() {
     let first = world.segue(&["run", "TASK.md", "--json"]);
     assert_eq!(first.code, Some(3), "{}", first.all());
     let run = first.lines()[0]["run"].as_str().unwrap().to_owned();
-    let dir = world.repo().join(".segue/runs").join(&run);
+    let dir = world.state_dir().join("runs").join(&run);
     let outputs = || {
         let names = std::fs::read_dir(&dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
         names.filter(|name| name.starts_with("gate-")).collect::<std::collections::BTreeSet<_>>()

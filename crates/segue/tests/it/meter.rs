@@ -111,7 +111,7 @@ fn m5_without_usage_the_third_tool_of_three_replaces_the_session_and_the_second_
 
 #[test]
 fn m5_without_usage_but_with_a_window_the_estimate_replaces_the_session() {
-    let world = World::new(6, Script { report_usage: false, ..small() });
+    let world = World::new(10, Script { report_usage: false, think_ms: 150, ..small() });
     let done = world.segue(&["run", "TASK.md", "--json", "--window", "12k"]);
     done.exits(0);
     world.assert_each_step_once(&done);
@@ -167,7 +167,7 @@ fn m8_one_large_tool_result_triggers_before_the_next_call() {
         window: 200_000,
         system_tokens: 20_000,
         step_output_chars: 480_000,
-        think_ms: 250,
+        think_ms: 1_500,
         ..Script::default()
     };
     let world = World::new(2, script);

@@ -189,6 +189,7 @@ fn what_the_users_shell_had_started_before_is_left_alone() {
         .args(program.get_args())
         .current_dir(world.repo())
         .env("XDG_RUNTIME_DIR", world.root())
+        .env("SEGUE_TRUST", "1")
         .env("HOME", world.root());
     let done = shell.output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));

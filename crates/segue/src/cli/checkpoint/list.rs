@@ -14,7 +14,7 @@ pub(super) fn list(at: &Place, run: Option<&str>, all: bool) -> Result<u8, Failu
     let chosen: Vec<&Found> = shelf.found.iter().filter(|f| all || Some(&f.run) == run.as_ref()).collect();
     if at.json {
         for found in chosen {
-            out::line(&json_line(&shelf, found).to_string());
+            out::line(&json_line(found).to_string());
         }
         return Ok(0);
     }
@@ -27,8 +27,8 @@ pub(super) fn list(at: &Place, run: Option<&str>, all: bool) -> Result<u8, Failu
     Ok(0)
 }
 
-fn json_line(shelf: &Shelf, found: &Found) -> serde_json::Value {
-    let path = found.path.strip_prefix(&shelf.workdir).unwrap_or(&found.path);
+fn json_line(found: &Found) -> serde_json::Value {
+    let path = &found.path;
     match Document::open(&found.path) {
         Ok(stored) => {
             let document = &stored.document;
