@@ -101,7 +101,8 @@ impl Run {
             || self.gates.green_before
             || spec.strict_claims
             || spec.gates.iter().any(|gate| gate.manual)
-            || outcome.limit == Some(Limit::GateRounds);
+            || outcome.limit == Some(Limit::GateRounds)
+            || (outcome.limit == Some(Limit::NoProgress) && self.idle_rounds > 0);
         if outcome.limit.is_none() || pointless || self.view.sessions == 0 || self.view.session.is_some() {
             return false;
         }

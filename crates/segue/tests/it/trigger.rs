@@ -236,7 +236,7 @@ fn t7_a_task_that_alone_is_above_the_line_stops_with_advice() {
 #[test]
 fn t7_a_continuation_that_starts_above_the_line_is_trimmed_and_never_loops() {
     // The first session is just below the line with its first call; every continuation is above it.
-    let script = Script { system_tokens: 27_850, ..small() };
+    let script = Script { system_tokens: 27_780, ..small() };
     let world = World::new(14, script);
     let done =
         world.segue(&["run", "TASK.md", "--json", "--policy", "seamless", "--context-threshold", "70"]);
