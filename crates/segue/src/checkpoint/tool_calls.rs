@@ -4,7 +4,7 @@ use segue_machine::ToolDone;
 use segue_machine::checkpoint::cut_chars;
 
 /// How many different calls of one program are named, and how much of each.
-const NAMED: usize = 8;
+const NAMED: usize = 60;
 const NAME_CHARS: usize = 100;
 
 /// Commands that only look: by their first word.

@@ -259,8 +259,10 @@ fn a_gate_that_stays_red_after_the_merge_keeps_the_branch_as_it_was_until_somebo
 fn changes_of_the_user_that_are_in_the_way_are_never_overwritten() {
     // The user's own work tree is the first that git lists.
     let users = "$(git worktree list --porcelain | sed -n '1s/worktree //p')";
-    let world =
-        two("", &format!("if [ $n = 1 ]; then echo mine >\"{users}/shared.txt\"; echo theirs >shared.txt; fi"));
+    let world = two(
+        "",
+        &format!("if [ $n = 1 ]; then echo mine >\"{users}/shared.txt\"; echo theirs >shared.txt; fi"),
+    );
     let done = run(&world);
     done.exits(3);
     assert_eq!(world.read("shared.txt"), "mine\n");

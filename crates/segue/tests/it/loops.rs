@@ -117,7 +117,13 @@ fn truth8_a_loop_does_not_say_that_its_prompt_changed_when_nobody_touched_it() {
     world.write("P.md", "# Parts\n\n- [ ] step 1: write it\n- [ ] step 2: write it\n");
     command_agent(&world, "n=$(ls out 2>/dev/null | wc -l); mkdir -p out; cat >out/$n; echo working\n");
     let done = world.segue(&[
-        "loop", "P.md", "--json", "--gate", "test $(ls out | wc -l) -ge 3", "--max-iterations", "4",
+        "loop",
+        "P.md",
+        "--json",
+        "--gate",
+        "test $(ls out | wc -l) -ge 3",
+        "--max-iterations",
+        "4",
     ]);
     assert_eq!(done.of("session.started").len(), 4, "every iteration counts, with progress or without");
     assert!(done.of("run.finished").len() == 1, "{}", done.all());

@@ -61,7 +61,7 @@ fn most_at_once(done: &Done) -> usize {
     most
 }
 
-fn git(world: &World, args: &[&str]) -> String {
+pub(crate) fn git(world: &World, args: &[&str]) -> String {
     String::from_utf8_lossy(&world.command("git", args).output().unwrap().stdout).into_owned()
 }
 

@@ -275,7 +275,10 @@ fn is_side(event: &AgentEvent) -> bool {
 /// Every call of the worker is the one before and what came after it; no call has anything of the question.
 fn assert_undisturbed(world: &World, events: &[AgentEvent]) {
     let worker = talks(world, false);
-    let main: Vec<&Vec<Value>> = worker.iter().filter(|talk| talk.len() > 1 || worker.len() < 9).collect();
+    // Some agents ask for a title in a conversation of its own, which begins with other words.
+    let first = worker.last().and_then(|talk| talk.first());
+    let main: Vec<&Vec<Value>> = worker.iter().filter(|talk| talk.first() == first).collect();
+    assert!(main.len() > 2, "{worker:#?}");
     for pair in main.windows(2) {
         assert!(pair[1].starts_with(pair[0]), "{:#?}\nis not continued by\n{:#?}", pair[0], pair[1]);
     }
