@@ -67,6 +67,16 @@ pub(super) fn items(at: &Place, layers: &Layers, plan: Option<&Plan>) -> Vec<Ite
     items
 }
 
+/// Allows what the user has just had written for them; a command that needs a yes of its own is still asked for.
+pub(super) fn allow_written(at: &Place) -> Result<(), Failure> {
+    if inside_a_run() {
+        return Ok(());
+    }
+    let mut written = items(at, &at.layers(&Flags::default())?, None);
+    written.retain(|item| item.own_yes.is_none());
+    store(&key(at), &written)
+}
+
 /// The name of this repository in what is remembered.
 pub(super) fn key(at: &Place) -> String {
     key_of(&at.dir, Repo::find(&at.dir).ok().as_ref())

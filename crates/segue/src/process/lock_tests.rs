@@ -49,7 +49,7 @@ fn a_second_owner_is_refused_and_told_who_works_there() {
     drop(lock);
     // A process that another test starts just then holds what was open until it runs its own program.
     let freed = (0..500).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        thread::sleep(std::time::Duration::from_millis(10));
         Lock::holder(dir.path()).is_none()
     });
     assert!(freed, "{:?}", Lock::holder(dir.path()));

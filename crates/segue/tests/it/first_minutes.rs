@@ -35,6 +35,15 @@ fn init_proposes_what_it_finds_and_writes_a_file_that_is_right() {
     assert!(file.contains("[agent.codex]\npermissions = \"edit\"") && file.lines().count() < 25, "{file}");
     let check = world.segue(&["config", "check"]);
     assert_eq!(check.code, Some(0), "{}", check.all());
+    // What init wrote for the user is allowed; what somebody adds to it is asked for.
+    let missing = |what: &str| {
+        let mut run = world.command(&["run", "TASK.md"]);
+        let output = run.env_remove("SEGUE_TRUST").output().unwrap();
+        String::from_utf8_lossy(&output.stderr).contains(what)
+    };
+    assert!(!missing("what you have not allowed"));
+    world.write("segue.toml", &file.replace("cargo test", "cargo bench"));
+    assert!(missing("what you have not allowed"));
 }
 
 #[test]

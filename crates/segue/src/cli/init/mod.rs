@@ -12,7 +12,7 @@ use std::path::Path;
 use super::args::{Init, InitPermissions, Rehearse};
 use super::failure::Failure;
 use super::open::Place;
-use super::{agents, out, rehearse};
+use super::{agents, out, rehearse, trust};
 use crate::config::builtin;
 use crate::git::Repo;
 
@@ -55,6 +55,7 @@ pub(super) fn init(at: &Place, args: &Init) -> Result<u8, Failure> {
     let made = OpenOptions::new().write(true).create_new(true).open(&path);
     made.and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
+    trust::allow_written(at)?;
     tell(at, &path, &setup, rehearses);
     if rehearses { rehearse::rehearse(at, &Rehearse::of_init()) } else { Ok(0) }
 }
