@@ -34,6 +34,9 @@ impl Run {
             }
             return Some(true);
         }
+        if self.ask.as_ref().is_some_and(|ask| ask.answering) {
+            return Some(wall || self.works_instead_of_answering());
+        }
         if !wall || !self.phase_is_working() {
             return Some(wall);
         }
@@ -64,6 +67,13 @@ impl Run {
     fn is_on_its_way_out(&self) -> bool {
         let leaves = matches!(self.taking, Some(Then::Replace(_) | Then::Finish(..)));
         leaves || self.ask.as_ref().is_some_and(|ask| !ask.answering) || self.ending.is_some()
+    }
+
+    // A look at the repository belongs to an answer.
+    fn works_instead_of_answering(&self) -> bool {
+        const LOOKS: u32 = 2;
+        let (Some(ask), Some(session)) = (&self.ask, &self.view.session) else { return false };
+        !matches!(ask.then, Then::GoOn) && session.gauge.tools() >= ask.tools.saturating_add(LOOKS)
     }
 
     fn meets_the_wall(&self) -> bool {

@@ -33,7 +33,7 @@ impl Run {
         let asked = Asked { depth, ..asked };
         let Some(session) = self.view.session.as_mut() else { return };
         session.doing = Doing::Asked;
-        let (n, waits) = (session.n, !session.tools.is_empty());
+        let (n, waits, tools) = (session.n, !session.tools.is_empty(), session.gauge.tools());
         out.push(Effect::AskCheckpoint { session: n, asked: asked.clone() });
         let deadline = (!waits).then(|| self.ask_deadline());
         let requested = Notice::CheckpointRequested { session: n, depth, deadline, side: false };
@@ -42,7 +42,7 @@ impl Run {
             out.push(Effect::SetTimer { timer: Timer::Ask, at });
         }
         let (since, sent) = (self.now, true);
-        self.ask = Some(Pending { asked, then, sent, tool_over: false, answering: false, since });
+        self.ask = Some(Pending { asked, then, sent, tool_over: false, answering: false, since, tools });
     }
 
     /// The turn is being stopped by its hook; when it has ended, and what it holds is known, the agent is asked.
@@ -52,13 +52,14 @@ impl Run {
         }
         out.push(Effect::SetTimer { timer: Timer::Ask, at: self.ask_deadline() });
         let (since, sent) = (self.now, false);
-        self.ask = Some(Pending { asked, then, sent, tool_over: false, answering: false, since });
+        self.ask = Some(Pending { asked, then, sent, tool_over: false, answering: false, since, tools: 0 });
     }
 
     pub(super) fn ask_the_stopped(&mut self, out: &mut Vec<Effect>) {
         let Some(Pending { asked, then, .. }) = self.ask.take() else { return };
         out.push(Effect::ClearTimer { timer: Timer::Ask });
         self.begin_in_band(asked, then, out);
+        self.ask.iter_mut().for_each(|ask| ask.answering = true);
     }
 
     /// Takes back a request that decides what becomes of the session.
@@ -144,7 +145,12 @@ impl Run {
     pub(super) fn answered(&mut self, text: Option<&str>, out: &mut Vec<Effect>) {
         let Some(Pending { asked, then, .. }) = self.ask.take() else { return self.answered_late(out) };
         out.push(Effect::ClearTimer { timer: Timer::Ask });
-        self.take(asked, text.map(str::to_owned), then, out);
+        let said = text.filter(|text| !text.trim().is_empty());
+        let answer = said.filter(|text| is_checkpoint(text));
+        if said.is_some() && answer.is_none() {
+            Self::warn("no_answer", "the agent's answer is no checkpoint; segue writes it", out);
+        }
+        self.take(asked, answer.map(str::to_owned), then, out);
     }
 
     // The agent was told nothing when segue wrote the checkpoint in its place; it has stopped for the answer.
@@ -450,4 +456,10 @@ impl Run {
     pub(super) fn phase_is_working(&self) -> bool {
         self.view.phase == Phase::Working
     }
+}
+
+// Whoever goes on with the work instead of answering says something too.
+fn is_checkpoint(text: &str) -> bool {
+    let answer = crate::checkpoint::parse(text);
+    answer.tagged || !answer.sections.is_empty()
 }

@@ -209,6 +209,8 @@ struct Pending {
     /// The agent has stopped its work: what it does from here on is its answer.
     answering: bool,
     since: Millis,
+    /// Tool calls of the session when it was put.
+    tools: u32,
 }
 
 /// What follows a checkpoint.

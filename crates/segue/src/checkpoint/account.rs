@@ -9,6 +9,7 @@ use segue_machine::checkpoint::cut_chars;
 use segue_machine::{ItemState, ListItem, Message};
 
 use super::compose::{CHARS_PER_TOKEN, Room};
+use super::digest::digest;
 use super::tool_calls::{changes, failure_line};
 use crate::checkpoint::{Document, Situation, Workplace};
 
@@ -20,8 +21,8 @@ const CHANGES: usize = 20;
 const EIGHTH: usize = 8;
 const QUARTER: usize = 4;
 const THIRD: usize = 3;
-/// A message that fits less than this is left out whole.
-const WORTH_CUTTING: usize = 400;
+/// Stands before sentences of messages that do not fit whole.
+const DIGEST_HEAD: &str = "From older messages, the sentences that say what no other does (oldest first):\n";
 
 /// segue's own account of the work so far.
 pub(super) fn account(place: &Workplace, situation: &Situation, reason: &str) -> String {
@@ -112,35 +113,46 @@ impl Account<'_> {
         format!("## Earlier Checkpoint (the agent wrote it in session {})\n{words}\n", earlier.session)
     }
 
+    // What fits is quoted whole. Else the newest messages are, in half of the room, and of the older ones the sentences that
+    // say most.
     fn words(&self, room: usize, file: impl Fn(u32) -> Option<String>, cut: &mut Cut) -> String {
-        let (mut text, mut seen, mut used) = (String::new(), BTreeSet::new(), 0);
-        let prose = &self.situation.prose;
-        let mut left_out = 0_usize;
-        for message in prose.iter().rev() {
-            let quoted = quote(message, &mut seen);
-            let size = quoted.chars().count();
-            if left_out == 0 && used + size <= room {
-                used += size;
-                text.push_str(&quoted);
-            } else {
-                if left_out == 0 && room.saturating_sub(used) >= WORTH_CUTTING {
-                    text.push_str(&cut_chars(&quoted, room - used).replace("\n… (cut)", "\n> … (cut)"));
-                    text.push_str("\n\n");
-                }
-                left_out += 1;
-                cut.files.extend(file(message.session));
-            }
-        }
-        match left_out {
-            0 => {}
-            1 => cut.what.push("1 older message".to_owned()),
-            n => cut.what.push(format!("{n} older messages")),
+        let mut seen = BTreeSet::new();
+        let quoted: Vec<(&Message, String)> =
+            self.situation.prose.iter().rev().map(|message| (message, quote(message, &mut seen))).collect();
+        let size = |quotes: &[(&Message, String)]| -> usize {
+            quotes.iter().map(|(_, quote)| quote.chars().count()).sum()
+        };
+        let (mut used, fits) = (0, size(&quoted) <= room);
+        let newest = quoted.iter().take_while(|(_, quote)| {
+            used += quote.chars().count();
+            fits || used <= room / 2
+        });
+        let whole = newest.count();
+        let (newest, older) = quoted.split_at(whole);
+        let mut text: String = newest.iter().map(|(_, quote)| quote.as_str()).collect();
+        if let Some(left) = room.checked_sub(size(newest) + DIGEST_HEAD.len()).filter(|_| !older.is_empty()) {
+            text += &self.digest(older, left);
+            cut.files.extend(older.iter().filter_map(|(message, _)| file(message.session)));
+            let are = if older.len() == 1 { "1 older message" } else { "older messages" };
+            let number = if older.len() == 1 { String::new() } else { format!("{} ", older.len()) };
+            cut.what.push(format!("most of {number}{are}"));
         }
         if text.is_empty() {
             return text;
         }
         let since = if self.earlier.is_some() { " since its last checkpoint" } else { "" };
         format!("## What the agent said{since} (newest first)\n{text}")
+    }
+
+    fn digest(&self, older: &[(&Message, String)], room: usize) -> String {
+        let texts: Vec<&str> = older.iter().rev().map(|(message, _)| message.text.as_str()).collect();
+        let about: Vec<&str> = self.situation.prose.iter().map(|message| message.text.as_str()).collect();
+        let kept = digest(&texts, &about, room);
+        if kept.is_empty() {
+            return String::new();
+        }
+        let lines: String = kept.iter().map(|sentence| format!("> {sentence}\n")).collect();
+        format!("{DIGEST_HEAD}{lines}\n")
     }
 }
 
@@ -244,7 +256,7 @@ mod tests {
         let text = account_in(8_000, &situation((0..200).map(filler)));
         assert!(text.chars().count() <= 8_000, "{}", text.chars().count());
         assert!(
-            text.contains("message 199:") && text.contains("message 190:") && !text.contains("message 0:")
+            text.contains("message 199:") && text.contains("message 195:") && !text.contains("message 0:")
         );
         assert_eq!(text.matches("Left out for want of room").count(), 1, "{text}");
         assert!(text.contains("older messages; all messages are in .segue/runs/r/s1.said.md"), "{text}");
@@ -256,5 +268,20 @@ mod tests {
         let text = account_in(12_000, &situation(messages));
         assert_eq!(text.matches("I go on with the next part.").count(), 1);
         assert!(text.contains("> fact 0\n") && text.contains("> fact 299\n"), "{text}");
+    }
+
+    #[test]
+    fn c9_of_messages_that_do_not_fit_the_sentences_with_words_of_their_own_are_kept() {
+        let files = ["parser", "reader", "writer", "cursor"];
+        let chatter =
+            |n: u32| format!("I open the {} in line {}. It is plain. ", files[n as usize % 4], n % 90);
+        let found = "Marta from accounting agreed to lose the discount codes.";
+        let message = |n: u32| {
+            let prose: String = (0..40).map(|m| chatter(n * 40 + m)).collect();
+            if n == 3 { format!("{prose}{found} {prose}") } else { prose }
+        };
+        let text = account_in(12_000, &situation((0..40).map(message)));
+        assert!(text.chars().count() <= 12_000 && text.contains(&format!("> {found}\n")), "{text}");
+        assert!(text.contains("older messages; all messages are in"), "{text}");
     }
 }
