@@ -76,6 +76,10 @@ fn truth5_a_crash_while_the_originals_are_in_place_is_undone_before_anything_els
     until("the gate to run with the original", || {
         std::fs::read_to_string(&runs).unwrap_or_default().lines().count() == 2
     });
+    let id = world.run_id().unwrap();
+    until("the swap to be in the journal", || {
+        world.events(&id).iter().any(|event| event.event.contains("\"gate_swapped\""))
+    });
     running.signal("KILL");
     running.wait();
     assert_eq!(world.read("gate.sh"), original, "the crash left the original");

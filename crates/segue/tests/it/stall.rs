@@ -17,9 +17,9 @@ fn flip(says: &str) -> String {
 const ROUND_AND_ROUND: &str = "case $(cat turn 2>/dev/null) in\n'') echo a >turn;;\na) echo b >turn;;\n*) rm turn;;\nesac\n\
                                echo \"tried step $1\"\n";
 
-/// Closed items are believed at three handoffs, and at three more after a tree that is new; where a session is cut decides
-/// when that one is seen. Then three handoffs without progress stop the run.
-const MOST_SESSIONS: u64 = 3 + 1 + 3 + 3;
+/// Closed items are believed at three handoffs, and at three more after a tree that is new. Where sessions are cut decides
+/// when such a tree is seen, in the middle of an edit or of its undoing. Then three handoffs without progress stop the run.
+const MOST_SESSIONS: u64 = 3 + 2 * (1 + 3) + 3;
 
 fn stubborn(steps: u32, says: &str) -> (World, Done) {
     let world = World::new(steps, small());
