@@ -1,6 +1,7 @@
 //! Any command line program that takes a prompt and prints text. Nothing is known about its window but what can be
 //! counted: the prompt and the text it prints.
 
+use segue_machine::gauge::weigh;
 use segue_machine::{AgentEvent, AgentFailure, Capabilities, TurnEnd};
 
 use crate::{Act, Adapter, Extras, Io};
@@ -60,7 +61,7 @@ impl Adapter for Command {
 
     fn line(&mut self, line: &[u8], io: &mut Io) {
         let line = String::from_utf8_lossy(line);
-        self.unsaid += line.chars().count() as u64 + 1;
+        self.unsaid += weigh(&line) + 1;
         self.message.push_str(&line);
         self.message.push('\n');
         if self.unsaid >= TEXT_STEP {

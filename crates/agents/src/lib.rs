@@ -16,6 +16,7 @@ mod failure;
 mod lines;
 mod retry;
 
+use segue_machine::gauge::weigh;
 use segue_machine::{AgentEvent, ItemState, ListItem};
 
 pub use failure::classify;
@@ -93,13 +94,13 @@ pub struct Tail {
     pub ends_with: String,
 }
 
-/// The characters of every text in a JSON value: what a tool's result adds to a prompt, near enough.
-pub fn text_chars(value: &serde_json::Value) -> u64 {
+/// The weight of every text in a JSON value: what a tool's result adds to a prompt, near enough.
+pub fn text_weight(value: &serde_json::Value) -> u64 {
     use serde_json::Value;
     match value {
-        Value::String(text) => text.chars().count() as u64,
-        Value::Array(items) => items.iter().map(text_chars).sum(),
-        Value::Object(fields) => fields.values().map(text_chars).sum(),
+        Value::String(text) => weigh(text),
+        Value::Array(items) => items.iter().map(text_weight).sum(),
+        Value::Object(fields) => fields.values().map(text_weight).sum(),
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }

@@ -27,9 +27,9 @@ pub enum AgentEvent {
     },
     /// A model call was made.
     UsageRead(Reading),
-    /// It wrote text (an answer, a thought, tool input) of this many characters.
+    /// It wrote text: an answer, a thought, tool input.
     TextSaid {
-        /// Characters.
+        /// Its weight, about four for each token.
         chars: u64,
     },
     /// It said something in its main thread: one whole message. What is stored of it is bounded.
@@ -52,7 +52,7 @@ pub enum AgentEvent {
         title: String,
         /// Whether it worked.
         ok: bool,
-        /// Characters of its result, which the next call will carry.
+        /// The weight of its result, which the next call will carry: about four for each token.
         chars: u64,
     },
     /// What is known of a tool call that is about to end, beside its title.

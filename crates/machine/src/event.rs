@@ -80,7 +80,7 @@ pub enum Event {
     PromptSent {
         /// The session's number in the run.
         session: u32,
-        /// Characters of the whole prompt.
+        /// The weight of the whole prompt, about four for each token.
         chars: u64,
     },
     /// The agent process is gone, and so is everything it had started.
@@ -202,7 +202,7 @@ pub enum Event {
         request: String,
         /// The agent's id for the tool call.
         tool: String,
-        /// Characters of the tool's result.
+        /// The weight of the tool's result, about four for each token.
         chars: u64,
     },
     /// Secrets were taken out of what is kept.

@@ -64,7 +64,7 @@ pub struct Reading {
     /// Where the agent itself would compact, block or fail, named together with this reading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<u64>,
-    /// Characters that were told before this reading but came after its call, so that only the next one carries them.
+    /// The weight of texts that were told before this reading but came after its call, so that only the next one carries them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub chars_after: u64,
 }

@@ -144,7 +144,7 @@ fn m8_a_tool_result_is_reported_with_its_size() {
     let events = talk.events();
     assert!(matches!(
         &events[..],
-        [AgentEvent::ToolStarted { .. }, AgentEvent::ToolEnded { chars: 300_000, ok: true, .. }]
+        [AgentEvent::ToolStarted { .. }, AgentEvent::ToolEnded { chars: 960_000, ok: true, .. }]
     ));
 }
 
@@ -368,7 +368,7 @@ fn m8_a_raw_result_with_several_copies_of_a_text_counts_once() {
     talk.updates(
         &json!({"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "completed", "rawOutput": raw}),
     );
-    assert!(matches!(talk.events().last(), Some(AgentEvent::ToolEnded { chars: 501, .. })));
+    assert!(matches!(talk.events().last(), Some(AgentEvent::ToolEnded { chars: 773, .. })));
 }
 
 #[test]

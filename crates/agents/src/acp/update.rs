@@ -3,6 +3,7 @@
 use agent_client_protocol_schema::v1::{
     ContentBlock, Plan, PlanEntryStatus, ToolCall, ToolCallContent, ToolCallStatus, ToolCallUpdate, ToolKind,
 };
+use segue_machine::gauge::weigh;
 use segue_machine::{AgentEvent, Reading, Scope, Subject};
 use serde::Deserialize;
 use serde_json::Value;
@@ -108,7 +109,7 @@ impl Acp {
     fn said(&mut self, chunk: &Chunk, aloud: bool, io: &mut Io) {
         self.call_usage(&chunk.meta, io);
         let ContentBlock::Text(text) = &chunk.content else { return };
-        self.unsaid += text.text.chars().count() as u64;
+        self.unsaid += weigh(&text.text);
         self.mid_call |= !text.text.is_empty();
         if aloud {
             // What a sub-agent says names the tool call that it belongs to.
@@ -246,9 +247,9 @@ fn is_over(status: ToolCallStatus) -> bool {
 
 // What the model will be sent: the content, or the raw output where there is none.
 fn result_chars(content: Option<&[ToolCallContent]>, raw: Option<&Value>) -> u64 {
-    let shown: usize = content.unwrap_or_default().iter().map(content_chars).sum();
+    let shown: u64 = content.unwrap_or_default().iter().map(content_chars).sum();
     if shown > 0 {
-        return shown as u64;
+        return shown;
     }
     raw.map_or(0, longest_text)
 }
@@ -256,22 +257,22 @@ fn result_chars(content: Option<&[ToolCallContent]>, raw: Option<&Value>) -> u64
 // A raw output may have the same text several times, as it came and as it was cut for the model.
 fn longest_text(value: &Value) -> u64 {
     match value {
-        Value::String(text) => text.chars().count() as u64,
+        Value::String(text) => weigh(text),
         Value::Array(items) => items.iter().map(longest_text).sum(),
         Value::Object(fields) => fields.values().map(longest_text).max().unwrap_or(0),
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }
 
-fn content_chars(content: &ToolCallContent) -> usize {
+fn content_chars(content: &ToolCallContent) -> u64 {
     if let ToolCallContent::Diff(diff) = content {
-        return diff.new_text.chars().count();
+        return weigh(&diff.new_text);
     }
     let ToolCallContent::Content(content) = content else { return 0 };
     if let ContentBlock::Text(text) = &content.content {
-        return text.text.chars().count();
+        return weigh(&text.text);
     }
-    serde_json::to_string(&content.content).map_or(0, |json| json.len())
+    serde_json::to_string(&content.content).map_or(0, |json| weigh(&json))
 }
 
 // What it said when it failed: the text that it shows, or the longest of what it gives back raw.

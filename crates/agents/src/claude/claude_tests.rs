@@ -240,8 +240,8 @@ fn m8_a_tool_is_told_as_it_starts_and_with_its_size_as_it_ends() {
     talk.says(&assistant("a", &bash("t1"), &usage(3, 0, 0, 1)));
     talk.says(&tool_result("t1"));
     let (tool, title) = ("t1".to_owned(), "make".to_owned());
-    let ended = AgentEvent::ToolEnded { tool: tool.clone(), title: title.clone(), ok: true, chars: 4 };
-    let chars = json!({ "command": "make" }).to_string().len() as u64;
+    let ended = AgentEvent::ToolEnded { tool: tool.clone(), title: title.clone(), ok: true, chars: 3 };
+    let chars = segue_machine::gauge::weigh(r#"{"command":"make"}"#);
     assert_eq!(
         talk.events(),
         [AgentEvent::TextSaid { chars }, AgentEvent::ToolStarted { tool, title }, ended]

@@ -1,6 +1,7 @@
 //! What Claude Code says while it works: usage, text, tools, compaction.
 
 use segue_machine::checkpoint::cut_chars;
+use segue_machine::gauge::weigh;
 use segue_machine::{AgentEvent, Reading, Scope, Subject};
 use serde_json::Value;
 
@@ -8,7 +9,7 @@ use super::{Call, Claude, KEPT_TEXT};
 use crate::{Io, failure_of, whole_ms};
 
 /// A picture of the largest size that is sent takes 1,600 tokens: as many characters of usual text.
-const IMAGE_CHARS: u64 = 4_000;
+const IMAGE_CHARS: u64 = 6_400;
 
 impl Claude {
     pub(super) fn stream_event(&mut self, event: &Value, io: &mut Io) {
@@ -88,7 +89,7 @@ impl Claude {
         match block["type"].as_str().unwrap_or_default() {
             "text" => {
                 let text = block["text"].as_str().unwrap_or_default();
-                self.chars += text.chars().count() as u64;
+                self.chars += weigh(text);
                 crate::said(text, io);
                 self.text.push_str(text);
                 if self.text.len() > 2 * KEPT_TEXT {
@@ -99,7 +100,7 @@ impl Claude {
             "tool_use" => {
                 let (id, name) =
                     (block["id"].as_str().unwrap_or_default(), block["name"].as_str().unwrap_or_default());
-                self.chars += block["input"].to_string().chars().count() as u64;
+                self.chars += weigh(&block["input"].to_string());
                 let title = title(name, &block["input"]);
                 if matches!(kind(name), "read" | "search" | "fetch") {
                     self.reading.insert(id.to_owned());
@@ -111,7 +112,7 @@ impl Claude {
                     self.list.asked(id, name, &block["input"]);
                 }
             }
-            "thinking" => self.chars += block["thinking"].as_str().unwrap_or_default().chars().count() as u64,
+            "thinking" => self.chars += weigh(block["thinking"].as_str().unwrap_or_default()),
             _ => {}
         }
     }
@@ -270,14 +271,13 @@ fn count(value: &Value) -> u64 {
 }
 
 fn content_chars(content: &Value) -> u64 {
-    let chars = |text: &str| text.chars().count() as u64;
     if let Some(text) = content.as_str() {
-        return chars(text);
+        return weigh(text);
     }
     let blocks = content.as_array().into_iter().flatten();
     let size = |block: &Value| match block["type"].as_str() {
         Some("image") => IMAGE_CHARS,
-        _ => block["text"].as_str().map_or_else(|| block.to_string().len() as u64, chars),
+        _ => block["text"].as_str().map_or_else(|| weigh(&block.to_string()), weigh),
     };
     blocks.map(size).sum()
 }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use segue_machine::gauge::weigh;
 use segue_machine::{AgentEvent, Capabilities, Reading, TurnEnd};
 use serde_json::Value;
 
@@ -72,13 +73,13 @@ impl CodexExec {
             let text = item["text"].as_str().unwrap_or_default();
             crate::said(text, io);
             item::say(&mut self.text, text);
-            return io.events.push(AgentEvent::TextSaid { chars: text.chars().count() as u64 });
+            return io.events.push(AgentEvent::TextSaid { chars: weigh(text) });
         }
         let id = item["id"].as_str().unwrap_or_default();
         let Some(title) = self.tools.remove(id).or_else(|| tool_title(&camel(item))) else { return };
         let ok = item["exit_code"].as_i64().unwrap_or(0) == 0 && item["status"] != "failed";
         let output = item["aggregated_output"].as_str().unwrap_or_default();
-        let chars = output.chars().count() as u64;
+        let chars = weigh(output);
         io.events.extend(crate::described(
             id,
             item["type"] == "web_search",

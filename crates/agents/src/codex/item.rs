@@ -1,11 +1,12 @@
 //! What Codex says while it works: usage, text, tools, compaction.
 
 use segue_machine::checkpoint::cut_chars;
+use segue_machine::gauge::weigh;
 use segue_machine::{AgentEvent, Reading, Scope};
 use serde_json::Value;
 
 use super::Codex;
-use crate::{Io, described};
+use crate::{Io, described, text_weight};
 
 /// Codex reports this share of the window that is configured…
 const REPORTED: u64 = 95;
@@ -76,11 +77,11 @@ impl Codex {
         match item["type"].as_str().unwrap_or_default() {
             "agentMessage" => {
                 let text = item["text"].as_str().unwrap_or_default();
-                self.chars += text.chars().count() as u64;
+                self.chars += weigh(text);
                 crate::said(text, io);
                 say(&mut self.text, text);
             }
-            "reasoning" => self.chars += item["content"].to_string().chars().count() as u64,
+            "reasoning" => self.chars += text_weight(&item["content"]),
             "contextCompaction" => {
                 self.compacting = false;
                 self.flush(io);
@@ -104,9 +105,7 @@ impl Codex {
             self.ended.insert(id.to_owned(), (title, ok));
             return;
         }
-        let chars = output
-            .map(|o| o.chars().count())
-            .unwrap_or_else(|| item["result"].to_string().len().saturating_sub(4)) as u64;
+        let chars = output.map_or_else(|| text_weight(&item["result"]), weigh);
         self.flush(io);
         io.events.push(AgentEvent::ToolEnded { tool: id.to_owned(), title, ok, chars });
     }
@@ -137,8 +136,7 @@ impl Codex {
     // This may be much less than the tool printed.
     fn raw_output(&mut self, item: &Value, io: &mut Io) {
         let output = &item["output"];
-        let chars =
-            output.as_str().map_or_else(|| output.to_string().len(), |text| text.chars().count()) as u64;
+        let chars = text_weight(output);
         self.flush(io);
         let tool = item["call_id"].as_str().unwrap_or_default();
         let without_item = self.called.remove(tool).map(|title| (title, true));

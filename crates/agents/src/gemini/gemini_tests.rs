@@ -94,7 +94,7 @@ fn m8_a_tool_ends_with_the_result_that_the_chat_file_shows() {
             &mut io,
         );
     }
-    assert_eq!(sizes(&io.events), [500, 500]);
+    assert_eq!(sizes(&io.events), [772, 772]);
 }
 
 #[test]
@@ -116,5 +116,5 @@ fn m8_a_result_that_the_chat_file_shows_first_is_remembered() {
         .tailed(json!({ "type": "gemini", "id": "m", "toolCalls": [call] }).to_string().as_bytes(), &mut io);
     assert!(sizes(&io.events).is_empty());
     gemini.line(&ended("a"), &mut io);
-    assert_eq!(sizes(&io.events), [500]);
+    assert_eq!(sizes(&io.events), [772]);
 }

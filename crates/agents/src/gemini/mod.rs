@@ -10,7 +10,7 @@ use segue_machine::{AgentEvent, Reading};
 use serde_json::Value;
 
 use crate::acp::Acp;
-use crate::{Act, Adapter, Extras, Io, Tail, text_chars};
+use crate::{Act, Adapter, Extras, Io, Tail, text_weight};
 
 /// The variable that moves its home.
 const HOME: &str = "GEMINI_CLI_HOME";
@@ -93,7 +93,7 @@ impl Gemini {
             if call["name"] == "write_todos" && !self.results.contains_key(id) {
                 io.events.extend(crate::list(&call["args"]["todos"], &["description"]));
             }
-            let chars = text_chars(&call["result"]);
+            let chars = text_weight(&call["result"]);
             if let Some(AgentEvent::ToolEnded { tool, title, ok, .. }) = self.ended.remove(id) {
                 io.events.push(AgentEvent::ToolEnded { tool, title, ok, chars });
             }

@@ -1,11 +1,12 @@
 //! What OpenCode says while it works: messages and their parts, usage, tools, permissions, lists.
 
 use segue_machine::checkpoint::cut_chars;
+use segue_machine::gauge::weigh;
 use segue_machine::{AgentEvent, Reading, Scope, Subject};
 use serde_json::Value;
 
 use super::{Answer, OpenCode, Work};
-use crate::{Io, failure_of, text_chars, whole_ms};
+use crate::{Io, failure_of, text_weight, whole_ms};
 
 /// How many answers are remembered; events are about the latest ones.
 const ANSWERS_KEPT: usize = 64;
@@ -105,7 +106,7 @@ impl OpenCode {
         let Some(at) = self.sent.iter().position(|(_, sent)| sent == text) else { return };
         let (work, text) = self.sent.remove(at);
         if work == Work::Ask {
-            self.ask = Some((message.to_owned(), text.chars().count() as u64));
+            self.ask = Some((message.to_owned(), weigh(&text)));
         }
     }
 
@@ -114,7 +115,7 @@ impl OpenCode {
         let over = part.pointer("/time/end").is_some();
         if over && !text.is_empty() && self.texts.insert(id.to_owned(), text.to_owned()).is_none() {
             crate::said(text, io);
-            io.events.push(AgentEvent::TextSaid { chars: text.chars().count() as u64 });
+            io.events.push(AgentEvent::TextSaid { chars: weigh(text) });
         }
     }
 
@@ -126,7 +127,7 @@ impl OpenCode {
             "pending" | "running" => self.tool_began(id, title, io),
             ended @ ("completed" | "error") => {
                 let result = if ended == "completed" { &state["output"] } else { &state["error"] };
-                let chars = text_chars(result);
+                let chars = text_weight(result);
                 self.tools.remove(id);
                 self.ended.insert(id.to_owned());
                 let exit = state.pointer("/metadata/exit").and_then(Value::as_i64);
@@ -158,7 +159,7 @@ impl OpenCode {
     fn step_finished(&mut self, part: &Value, summary: bool, io: &mut Io) {
         let scope = if summary { Scope::Side } else { Scope::Main };
         let waiting = self.ask.as_ref().map_or(0, |(_, chars)| *chars);
-        let sent: u64 = self.sent.iter().map(|(_, text)| text.chars().count() as u64).sum();
+        let sent: u64 = self.sent.iter().map(|(_, text)| weigh(text)).sum();
         let after = std::mem::take(&mut self.given) + waiting + sent;
         let chars_after = if summary { 0 } else { after };
         let reading = Reading { scope, chars_after, ..self.reading(part) };

@@ -203,9 +203,9 @@ fn a_step_is_read_after_its_tools_and_what_they_gave_is_still_to_come() {
         [
             AgentEvent::ToolStarted { tool: tool(), title: "bash".to_owned() },
             AgentEvent::ToolStarted { tool: tool(), title: title() },
-            AgentEvent::TextSaid { chars: 9 },
+            AgentEvent::TextSaid { chars: 14 },
             reading("a1", 8_000, 100, 0),
-            AgentEvent::ToolEnded { tool: tool(), title: title(), ok: true, chars: 12 },
+            AgentEvent::ToolEnded { tool: tool(), title: title(), ok: true, chars: 16 },
         ],
         "before the first reading there is nothing to add to"
     );
@@ -214,7 +214,7 @@ fn a_step_is_read_after_its_tools_and_what_they_gave_is_still_to_come() {
     let tool = "p2".to_owned();
     assert_eq!(
         rig.told(),
-        [AgentEvent::ToolEnded { tool, title: title(), ok: false, chars: 14 }, reading("a2", 50, 8_050, 14)],
+        [AgentEvent::ToolEnded { tool, title: title(), ok: false, chars: 16 }, reading("a2", 50, 8_050, 16)],
         "later the end of a tool is told at once, and its result with the reading as still to come"
     );
     rig.assistant("a3", "u1").says("a3", "All done.").finishes("a3", 60, 8_100).idle();
@@ -236,7 +236,7 @@ fn a_request_in_a_running_turn_is_answered_by_the_message_that_has_it_as_parent(
     rig.act(Act::Ask("checkpoint?\n".to_owned())).user("u2", "checkpoint?").told();
     rig.tool("a1", "p1", completed("done", 0)).finishes("a1", 8_000, 0);
     let told = rig.told();
-    assert_eq!(told[0], reading("a1", 8_000, 0, 11), "the request is not in it");
+    assert_eq!(told[0], reading("a1", 8_000, 0, 10), "the request is not in it");
     rig.assistant("a2", "u2").says("a2", "<checkpoint>").finishes("a2", 100, 8_000).idle();
     assert_eq!(
         rig.told()[1..],

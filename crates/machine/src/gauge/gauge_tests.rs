@@ -101,7 +101,7 @@ fn m6_what_the_window_can_hold_is_acted_on_at_once_whatever_its_source() {
 fn m8_one_result_can_jump_most_of_a_window_before_the_next_call() {
     let mut gauge = gauge(200_000);
     gauge.read(&Reading::exact(40_000, 0, 0, 0));
-    gauge.add(300_000);
+    gauge.add(384_000);
     assert_eq!(gauge.fill(), Some(160_000));
 }
 
@@ -109,7 +109,7 @@ fn m8_one_result_can_jump_most_of_a_window_before_the_next_call() {
 fn a_gauge_without_readings_estimates_and_says_so() {
     let mut gauge = gauge(100_000);
     assert_eq!(gauge.source(), Source::None);
-    gauge.add(25_000);
+    gauge.add(32_000);
     assert_eq!((gauge.source(), gauge.fill()), (Source::Estimated, Some(10_000)));
     gauge.read(&Reading::reported(9_000, None));
     assert_eq!((gauge.source(), gauge.fill()), (Source::Reported, Some(9_000)));
@@ -154,7 +154,7 @@ fn what_was_told_before_a_reading_and_came_after_its_call_is_still_to_come() {
 #[test]
 fn an_agent_that_tells_nothing_is_given_what_nobody_sees_and_a_lower_ceiling() {
     let mut gauge = gauge(100_000);
-    gauge.add(25_000);
+    gauge.add(32_000);
     assert_eq!((gauge.fill(), gauge.ceiling()), (Some(10_000), Some(100_000)));
     gauge.go_blind();
     assert_eq!(
@@ -166,7 +166,7 @@ fn an_agent_that_tells_nothing_is_given_what_nobody_sees_and_a_lower_ceiling() {
     gauge.go_blind();
     assert_eq!((gauge.fill(), gauge.ceiling()), (Some(9_000), Some(100_000)));
     let mut small = Gauge::new(Some(40_000), None, None, Ratio::default());
-    small.add(2_500);
+    small.add(3_200);
     small.go_blind();
     assert_eq!((small.fill(), small.ceiling()), (Some(11_000), Some(32_000)));
 }

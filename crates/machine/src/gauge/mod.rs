@@ -1,11 +1,13 @@
 //! How full a session's window is: the last main-thread call, and an estimate of what came after it.
 
 mod ratio;
+mod weight;
 
 use crate::policy::Percent;
 use crate::{Reading, Scope, Source};
 
 pub use ratio::Ratio;
+pub use weight::weigh;
 
 /// Tokens as people write them: `200000`, `200k`, `1M`, `1.5m`, `200_000`.
 pub fn parse_tokens(text: &str) -> Option<u64> {

@@ -174,6 +174,7 @@ impl Run {
         self.held.remove(tool);
         self.tools_ended += 1;
         self.model_was_given();
+        self.given = self.view.messages;
         self.checkpoint_is_current = false;
         self.work_is_saved = false;
         let Some(session) = self.view.session.as_mut() else { return };

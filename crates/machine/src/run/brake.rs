@@ -34,13 +34,13 @@ impl Run {
             }
             return Some(true);
         }
-        if !wall || !self.phase_is_working() {
+        if !self.phase_is_working() || self.ask.is_some() {
             return Some(wall);
         }
-        if self.taking.is_some() {
-            return None;
+        if wall {
+            return if self.taking.is_some() { None } else { self.stop_before_the_wall(out) };
         }
-        self.stop_before_the_wall(out)
+        Some(self.must_ask_while_there_is_room() && self.stop_to_ask_early(out))
     }
 
     /// A checkpoint that the work goes on after is written: hooks that waited for it are answered.
@@ -97,6 +97,28 @@ impl Run {
             out.push(Effect::ClearTimer { timer: Timer::Ask });
             self.take(pending.asked, None, pending.then, out);
         }
+    }
+
+    // Without side questions the agent is asked inside its conversation, for which there may be no room after the next results.
+    fn must_ask_while_there_is_room(&self) -> bool {
+        let (Some(spec), Some(session)) = (&self.view.spec, &self.view.session) else { return false };
+        let asks = session.can.brake && session.can.ask && !session.can.side;
+        let free = !self.asked_early && self.taking.is_none() && self.ask.is_none() && !self.helper_works();
+        if !asks || !free || !spec.policy.replaces() || self.replacing_is_off() {
+            return false;
+        }
+        let next = session.forecast.growth_of(1).high.saturating_add(Depth::Full.room());
+        match (session.gauge.ceiling(), self.at_most(session)) {
+            (Some(ceiling), Some(most)) => most.saturating_add(next) > ceiling,
+            _ => false,
+        }
+    }
+
+    fn stop_to_ask_early(&mut self, out: &mut Vec<Effect>) -> bool {
+        self.asked_early = true;
+        let reason = format!("after the next results there may be no room to ask ({})", self.fill_words());
+        self.stop_then_ask(Asked { depth: Depth::Full, stage: None, reason }, Then::GoOn, out);
+        true
     }
 
     // The side question is answered from what the call before held, so it fits whenever that did. An agent without side

@@ -27,7 +27,11 @@ impl Run {
 
     /// Asks inside the conversation for the largest checkpoint that there is room for.
     pub(super) fn begin_in_band(&mut self, asked: Asked, then: Then, out: &mut Vec<Effect>) {
-        let Some(depth) = self.depth_that_fits(asked.depth) else {
+        // What the agent wrote while there was room says more than a short form would.
+        let needs =
+            |depth: &Depth| *depth == asked.depth || self.words.is_none() || matches!(then, Then::GoOn);
+        let fits = self.depth_that_fits(asked.depth).filter(needs);
+        let Some(depth) = fits else {
             return self.take(asked, None, then, out);
         };
         let asked = Asked { depth, ..asked };
@@ -59,6 +63,7 @@ impl Run {
         let Some(Pending { asked, then, .. }) = self.ask.take() else { return };
         out.push(Effect::ClearTimer { timer: Timer::Ask });
         self.begin_in_band(asked, then, out);
+        self.ask.iter_mut().for_each(|ask| ask.answering = true);
     }
 
     /// Takes back a request that decides what becomes of the session.
@@ -75,6 +80,7 @@ impl Run {
     pub(super) fn take(&mut self, asked: Asked, answer: Option<String>, then: Then, out: &mut Vec<Effect>) {
         let answer = answer.filter(|a| !a.trim().is_empty());
         let words = answer.map(|text| self.words_now(&text, CheckpointHow::InBand));
+        self.words = words.clone().or(self.words.take());
         self.take_with(asked, words, then, out);
     }
 

@@ -73,6 +73,9 @@ pub struct Run {
     words: Option<side::Words>,
     /// Tools that ended in this session.
     tools_ended: u64,
+    /// Messages of the run that had been said when the model was last given something: the ones after them may be missing in
+    /// a conversation that is looked at while its tools run.
+    given: u64,
     /// Hooks that asked whether the agent may go on and wait for an answer.
     hooks: Vec<String>,
     /// A checkpoint is being written.

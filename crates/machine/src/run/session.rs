@@ -46,6 +46,7 @@ impl Run {
         self.asked_early = false;
         self.words = None;
         self.tools_ended = 0;
+        self.given = self.view.messages;
         self.lines = None;
         self.spoke = false;
         self.status_asked = false;
@@ -89,6 +90,7 @@ impl Run {
             self.prompt_chars = chars;
         }
         self.model_was_given();
+        self.given = self.view.messages;
         if let Some(session) = self.session_mut(n) {
             session.life.prompted(now);
             session.pending(chars);

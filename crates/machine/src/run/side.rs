@@ -117,7 +117,7 @@ impl Run {
         let (depth, deadline) = (asked.depth, Some(at));
         out.push(Effect::Announce(Notice::CheckpointRequested { session, depth, deadline, side: true }));
         out.push(Effect::SetTimer { timer: Timer::Side, at });
-        let mark = self.mark();
+        let mark = Mark { messages: self.given, ..self.mark() };
         self.side = Some(SideQuestion { id, asked, then, early, retried, mark });
     }
 

@@ -4,7 +4,7 @@
 use minijinja::context;
 use segue_machine::checkpoint::cut_chars;
 use segue_machine::ledger::Memory;
-use segue_machine::{Event, GateResult, Prompt, TaskPart, parts};
+use segue_machine::{CheckpointBy, Event, GateResult, Prompt, TaskPart, parts};
 
 use crate::checkpoint::account::account;
 use crate::checkpoint::evidence::refresh_gates;
@@ -19,6 +19,8 @@ const SHARE: u64 = 8;
 const LEDGER_TOKENS: usize = 8_000;
 /// The share of the window that the ledger may take.
 const LEDGER_SHARE: u64 = 10;
+/// The share of the checkpoint's room that words said after it may take.
+const LATER: usize = 3;
 /// What the ledger counts as a token.
 pub(super) const CHARS_PER_TOKEN: usize = 4;
 /// How much of what failed gates said goes into a prompt.
@@ -136,11 +138,15 @@ fn continuation(
     ahead: &Ahead<'_>,
 ) -> Result<Composed, PromptError> {
     let read = id.map(|id| Document::read(&Document::file(&place.checkpoints, id)));
+    let mut later = String::new();
     let (text, warning) = match read {
         _ if situation.unwritten => {
             (account(place, situation, "the last checkpoint could not be written"), None)
         }
-        Some(Ok(document)) => (document.summary, None),
+        Some(Ok(document)) => {
+            later = said_later(situation, document.by, room.checkpoint / LATER);
+            (document.summary, None)
+        }
         Some(Err(error)) => {
             let reason = "the stored checkpoint could not be used";
             (account(place, situation, reason), Some(error.to_string()))
@@ -149,7 +155,7 @@ fn continuation(
     };
     let facts = place.facts(&situation.git);
     let moved = ground::moved(place, situation);
-    let facts = news(place.fact_words(situation, facts.as_ref())?, ahead, &moved);
+    let facts = news(place.fact_words(situation, facts.as_ref())?, ahead, &moved) + &later;
     let failed = if ahead.failed.is_empty() { String::new() } else { failed_gates(ahead.failed, GATE_CHARS) };
     let name = place.prompts.continuation(&situation.policy.name);
     let mut cuts = Vec::new();
@@ -168,6 +174,29 @@ fn continuation(
     let words = context! { id => id, restart, resumed, checkpoint, ledger, facts, failed, cut, role, task };
     let text = with_demand(place.prompts.fill(&name, words)?, situation);
     Ok(Composed { text, warning, moved, ..Composed::default() })
+}
+
+// What the checkpoint may not know of, newest first like the account that segue writes itself.
+fn said_later(situation: &Situation, by: CheckpointBy, room: usize) -> String {
+    if by != CheckpointBy::Agent || situation.prose.is_empty() {
+        return String::new();
+    }
+    let (mut text, mut left) = (String::new(), room);
+    let mut messages = situation.prose.iter().rev();
+    for message in messages.by_ref() {
+        let words = cut_chars(message.text.trim(), left);
+        words.lines().for_each(|line| text.push_str(&format!("> {line}\n")));
+        text.push('\n');
+        left = left.saturating_sub(words.chars().count());
+        if left == 0 || words.len() < message.text.trim().len() {
+            break;
+        }
+    }
+    match messages.len() {
+        0 => {}
+        n => text.push_str(&format!("{n} older messages are left out.\n")),
+    }
+    format!("\n\n## What the agent said after its checkpoint (its own words, newest first)\n{text}")
 }
 
 // With the facts, so that a user's own template has it too.

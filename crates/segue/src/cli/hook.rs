@@ -6,7 +6,7 @@
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use segue_agents::text_chars;
+use segue_agents::text_weight;
 use serde_json::{Value, json};
 
 use super::args::Hook;
@@ -15,15 +15,15 @@ use super::out;
 use crate::driver::{HookVerdict, Message, say_to_run};
 
 /// Claude Code keeps a longer shell output in a file and gives the model only a preview.
-const SHELL_MOST: u64 = 30_000;
-const SHELL_PREVIEW: u64 = 2_500;
+const SHELL_MOST: usize = 30_000;
+const SHELL_PREVIEW: u64 = 4_000;
 
 /// What the model is told of a written file besides its changed lines.
 const WRITTEN: u64 = 200;
 /// A line number before each line of a file that is read.
-const LINE_NUMBER: u64 = 7;
+const LINE_NUMBER: u64 = 10;
 /// A picture of the largest size that is sent, 1,600 tokens.
-const IMAGE: u64 = 4_000;
+const IMAGE: u64 = 6_400;
 
 /// Answers the hook on standard output.
 pub(super) fn hook(which: &Hook) -> Result<u8, Failure> {
@@ -70,7 +70,7 @@ fn after_tool(input: &Value) -> Option<HookVerdict> {
         return Some(HookVerdict::default());
     }
     let tool = input["tool_use_id"].as_str()?.to_owned();
-    let chars = result_chars(input["tool_name"].as_str().unwrap_or_default(), &input["tool_response"]);
+    let chars = result_weight(input["tool_name"].as_str().unwrap_or_default(), &input["tool_response"]);
     ask(tool, chars)
 }
 
@@ -94,44 +94,44 @@ fn ask(tool: String, chars: u64) -> Option<HookVerdict> {
     }
 }
 
-// What the model is sent of a result, which is less than what the hook is told for some tools and more for others.
-fn result_chars(tool: &str, response: &Value) -> u64 {
-    if let Some(chars) = media_chars(response) {
+// What the model is sent of a result, by weight, which is less than what the hook is told for some tools and more for others.
+fn result_weight(tool: &str, response: &Value) -> u64 {
+    if let Some(chars) = media_weight(response) {
         return chars;
     }
     match tool {
         // The model gets the changed lines, not the file as it was.
         "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => {
-            let patch = text_chars(&response["structuredPatch"]);
-            patch.saturating_add(text_chars(&response["filePath"])).saturating_add(WRITTEN)
+            let patch = text_weight(&response["structuredPatch"]);
+            patch.saturating_add(text_weight(&response["filePath"])).saturating_add(WRITTEN)
         }
         "Read" => {
             let lines = response["file"]["numLines"].as_u64().unwrap_or(0);
-            text_chars(response).saturating_add(lines.saturating_mul(LINE_NUMBER))
+            text_weight(response).saturating_add(lines.saturating_mul(LINE_NUMBER))
         }
         _ => {
-            let chars = text_chars(response);
-            if tool == "Bash" && chars > SHELL_MOST { SHELL_PREVIEW } else { chars }
+            let long = response["stdout"].as_str().is_some_and(|text| text.chars().count() > SHELL_MOST);
+            if tool == "Bash" && long { SHELL_PREVIEW } else { text_weight(response) }
         }
     }
 }
 
-// Pictures and documents are counted by their size, as characters of usual text that take as many tokens.
-fn media_chars(response: &Value) -> Option<u64> {
+// Pictures and documents go by their size.
+fn media_weight(response: &Value) -> Option<u64> {
     if let Some(parts) = response.as_array() {
-        let media = |part: &Value| media_chars(part).unwrap_or_else(|| text_chars(part));
-        return parts.iter().any(|part| media_chars(part).is_some()).then(|| parts.iter().map(media).sum());
+        let media = |part: &Value| media_weight(part).unwrap_or_else(|| text_weight(part));
+        return parts.iter().any(|part| media_weight(part).is_some()).then(|| parts.iter().map(media).sum());
     }
     let file = &response["file"];
     match response["type"].as_str()? {
         "image" => {
             let side = |name: &str| file["dimensions"][name].as_u64();
             let pixels = side("displayWidth").zip(side("displayHeight")).map(|(w, h)| w.saturating_mul(h));
-            Some(pixels.map_or(IMAGE, |pixels| (pixels / 300).clamp(200, IMAGE)))
+            Some(pixels.map_or(IMAGE, |pixels| (pixels / 188).clamp(300, IMAGE)))
         }
         "pdf" | "document" => {
             let bytes = file["originalSize"].as_u64().unwrap_or(0);
-            Some((bytes / 10).clamp(IMAGE, 250_000))
+            Some((bytes / 6).clamp(IMAGE, 400_000))
         }
         _ => None,
     }
@@ -145,9 +145,10 @@ mod tests {
     fn a_result_is_as_long_as_its_texts_and_a_long_shell_output_as_its_preview() {
         let response =
             json!({ "stdout": "ab", "stderr": "c", "interrupted": false, "more": ["d", { "e": "f" }] });
-        assert_eq!(result_chars("Bash", &response), 5);
-        assert_eq!(result_chars("Bash", &json!({ "stdout": "x".repeat(60_000) })), SHELL_PREVIEW);
-        assert_eq!(result_chars("Read", &json!("x".repeat(60_000))), 60_000);
+        assert_eq!(result_weight("Bash", &response), 4 * 3);
+        assert_eq!(result_weight("Bash", &json!({ "stdout": "x".repeat(60_000) })), SHELL_PREVIEW);
+        let text = "the quick brown fox ".repeat(3_000);
+        assert_eq!(result_weight("Read", &json!(text)), text_weight(&json!(text)));
     }
 
     #[test]
@@ -157,17 +158,18 @@ mod tests {
             "filePath": "a.rs", "originalFile": "x".repeat(90_000), "oldString": "old", "newString": "new",
             "structuredPatch": patch,
         });
-        assert_eq!(result_chars("Edit", &edit), 8 + 4 + WRITTEN);
+        let told = text_weight(&json!(["-old", "+new", "a.rs"]));
+        assert!(told < 50 && result_weight("Edit", &edit) == told + WRITTEN, "{told}");
         let read = json!({ "type": "text", "file": { "content": "a\nb\n", "numLines": 2 } });
-        assert_eq!(result_chars("Read", &read), 4 + 4 + 2 * LINE_NUMBER);
+        assert_eq!(result_weight("Read", &read), text_weight(&json!(["text", "a\nb\n"])) + 2 * LINE_NUMBER);
         let size = json!({ "displayWidth": 600, "displayHeight": 400 });
         let image = json!({ "type": "image", "file": { "base64": "x".repeat(90_000), "dimensions": size } });
-        assert_eq!(result_chars("Read", &image), 800);
+        assert_eq!(result_weight("Read", &image), 1_276);
         let pdf = json!({ "type": "pdf", "file": { "base64": "x".repeat(90_000), "originalSize": 67_500 } });
-        assert_eq!(result_chars("Read", &pdf), 6_750);
+        assert_eq!(result_weight("Read", &pdf), 11_250);
         let mixed =
             json!([{ "type": "text", "text": "abc" }, { "type": "image", "data": "x".repeat(90_000) }]);
-        assert_eq!(result_chars("mcp__x__y", &mixed), 4 + 3 + IMAGE);
+        assert_eq!(result_weight("mcp__x__y", &mixed), text_weight(&json!(["text", "abc"])) + IMAGE);
     }
 
     #[test]

@@ -137,7 +137,7 @@ impl Driver {
     fn ask_checkpoint(&mut self, session: u32, asked: &Asked) {
         match self.checkpoint_request(asked, false) {
             Ok(text) => {
-                let chars = text.chars().count() as u64;
+                let chars = segue_machine::gauge::weigh(&text);
                 self.with_adapter(session, |adapter, io| adapter.act(Act::Ask(text), io));
                 self.queue.push_back(Event::PromptSent { session, chars });
             }

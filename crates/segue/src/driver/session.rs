@@ -227,7 +227,7 @@ impl Driver {
 
     pub(super) fn prompt_agent(&mut self, n: u32, text: String) {
         let Some(live) = self.live.as_ref().filter(|l| l.n == n) else { return };
-        let chars = text.chars().count() as u64;
+        let chars = segue_machine::gauge::weigh(&text);
         if live.adapter.starts_with_prompt() && live.process.is_none() {
             let by_stdin = live.agent.prompt_by == PromptBy::Stdin;
             if !self.spawn(n, Some(&text)) {

@@ -46,3 +46,5 @@ mod stop;
 mod support;
 #[cfg(test)]
 mod thirty_steps;
+#[cfg(test)]
+mod weights;

@@ -8,7 +8,7 @@ use segue_rehearsal::matrix::Cell;
 use segue_rehearsal::model_server::answer::{Kind, Thread};
 use segue_rehearsal::model_server::script::{Manner, PersonaOptions, StepHabit};
 use segue_rehearsal::model_server::texts::Density;
-use segue_rehearsal::model_server::{Opening, ServerScript, facts};
+use segue_rehearsal::model_server::{Opening, ServerScript, TruthLine, facts};
 use serde_json::{Value, json};
 
 use crate::inside::{inside, say};
@@ -100,16 +100,24 @@ fn run(cell: &Cell) -> Value {
     std::fs::write(world.repo().join(PICTURE), picture()).unwrap();
     world.commit();
     let run = world.run(&cell.agent, &["--policy", &cell.policy]);
+    if let Some(path) = std::env::var_os("SEGUE_MATRIX_LINES") {
+        let lines: String = run.lines().iter().map(|line| format!("{line}\n")).collect();
+        std::fs::write(path, lines).unwrap();
+    }
     figures(&world, &run, &facts)
 }
 
 fn figures(world: &World, run: &Done, facts: &std::collections::BTreeMap<u32, Vec<String>>) -> Value {
     let truth = world.truth();
     let openings = world.openings();
-    let (mut told, mut reached) = (0, 0);
-    for opening in openings.iter().skip(1) {
+    let (mut told, mut reached, mut missed) = (0, 0, Vec::new());
+    for (n, opening) in openings.iter().enumerate().skip(1) {
         let said = said_before(opening, world, facts);
-        reached += facts::held_by(said.iter().map(String::as_str), &opening.text).len();
+        let held = facts::held_by(said.iter().map(String::as_str), &opening.text);
+        missed.extend(
+            said.iter().filter(|fact| !held.contains(&fact.as_str())).map(|fact| format!("{n}: {fact}")),
+        );
+        reached += held.len();
         told += said.len();
     }
     let longest = openings.iter().skip(1).map(|opening| count(&opening.prompt)).max();
@@ -117,7 +125,7 @@ fn figures(world: &World, run: &Done, facts: &std::collections::BTreeMap<u32, Ve
     let ways: Vec<&str> = taken
         .iter()
         .filter(|line| line["by"] == "agent")
-        .map(|line| line["how"].as_str().unwrap_or("in_band"))
+        .map(|line| line["source"]["how"].as_str().unwrap_or("unknown"))
         .collect();
     let forks: Vec<_> = truth.iter().filter(|line| line.thread == Thread::Fork).collect();
     let (steps, finished) = (world.steps(), run.finished());
@@ -126,9 +134,9 @@ fn figures(world: &World, run: &Done, facts: &std::collections::BTreeMap<u32, Ve
         "sessions": run.of("session.started").len(), "handoffs": run.of("handoff.decided").len(),
         "reasons": run.of("handoff.decided").iter().map(|line| line["reason"].clone()).collect::<Value>(),
         "checkpoints": taken.len(), "by_agent": ways.len(), "how": ways,
-        "facts_said": told, "facts_reached": reached, "prompt_tokens": longest,
+        "facts_said": told, "facts_reached": reached, "facts_missed": missed, "prompt_tokens": longest,
         "overflows": world.overflow_answers(), "fill": fills(run),
-        "refused": truth.iter().filter(|line| line.status >= 400).map(|line| line.error.clone()).collect::<Vec<_>>(),
+        "refused": truth.iter().filter(|line| line.status >= 400).map(refused).collect::<Vec<_>>(),
         "side_questions": forks.len(), "side_tools": forks.iter().filter(|line| !line.calls.is_empty()).count(),
         "side_work": forks.iter().filter(|line| line.kind == Kind::Work).count(),
         "side_tokens": forks.iter().map(|line| line.input_tokens).sum::<u64>(),
@@ -136,6 +144,10 @@ fn figures(world: &World, run: &Done, facts: &std::collections::BTreeMap<u32, Ve
         "lost": steps.lost(STEPS), "repeated": steps.started_twice(), "cut": steps.half_done(),
         "cost_usd": finished["cost_usd"], "left": world.processes_left(),
     })
+}
+
+fn refused(line: &TruthLine) -> String {
+    format!("{:?} {}: {} tokens", line.thread, line.error.as_deref().unwrap_or("?"), line.input_tokens)
 }
 
 /// What had been said before a successor was told anything.
@@ -149,13 +161,18 @@ fn said_before(
     steps.iter().filter_map(|step| facts.get(step)).flatten().cloned().collect()
 }
 
-/// Percent of the ceiling at each end of a session but the last.
+/// Percent of the ceiling at each handoff because of the window: those after gates that failed in a turn that had ended are
+/// left out.
 fn fills(run: &Done) -> Vec<f64> {
-    let (mut percent, mut fills) = (0.0, Vec::new());
+    let (mut percent, mut judged, mut fills) = (0.0, false, Vec::new());
     for line in run.lines() {
         match line["type"].as_str() {
-            Some("gauge.read") => percent = line["percent"].as_f64().unwrap_or(percent),
-            Some("handoff.decided") => fills.push(percent),
+            Some("gauge.read") => {
+                percent = line["percent"].as_f64().unwrap_or(percent);
+                judged = false;
+            }
+            Some("gate.finished") => judged |= line["when"] == "after" && line["passed"] == false,
+            Some("handoff.decided") if !judged => fills.push(percent),
             _ => {}
         }
     }
@@ -186,7 +203,7 @@ fn wrong(cell: &Cell, figures: &Value) -> Vec<String> {
         (cell.agent == "opencode" || number("overflows") == 0.0, "no overflow with a brake"),
         (none("lost") && none("repeated") && none("cut"), "no step is lost, repeated or cut"),
         (none("left"), "no process is left"),
-        (fills.iter().all(|fill| *fill >= least_fill), "the window is used"),
+        (fills.iter().sum::<f64>() >= least_fill * fills.len() as f64, "the window is used"),
     ];
     promises.iter().filter(|(kept, _)| !kept).map(|(_, promise)| format!("broken: {promise}")).collect()
 }

@@ -38,7 +38,7 @@ fn k1_when_the_stopped_turn_has_ended_the_agent_is_asked_for_the_largest_form_th
         scene.can.brake = true;
         let mut scene = scene.start();
         scene.reads(60_000).tool_begins("t");
-        asks(&mut scene, "t", 90_000);
+        asks(&mut scene, "t", 130_000);
         assert_eq!((stops(&scene), scene.asked()), (vec![true], vec![]), "the hook only stops");
         scene.tool_ends("t", 40_000).reads(100_000 - left).says(AgentEvent::TurnEnded(TurnEnd::Cancelled));
         assert_eq!(scene.asked(), [depth], "{left} tokens are left");
@@ -53,7 +53,7 @@ fn k1_a_second_hook_of_the_same_answer_does_not_withdraw_the_request() {
     scene.can.brake = true;
     let mut scene = scene.start();
     scene.reads(60_000).tool_begins("a").tool_begins("b");
-    asks(&mut scene, "a", 90_000);
+    asks(&mut scene, "a", 130_000);
     asks(&mut scene, "b", 1_000);
     assert_eq!((stops(&scene), scene.taken()), (vec![true, true], vec![]));
     scene.tool_ends("a", 10).tool_ends("b", 10).says(AgentEvent::TurnEnded(TurnEnd::Cancelled));
@@ -65,7 +65,7 @@ fn parallel_results_count_together_until_they_come_through_the_stream() {
     let mut scene = Scenario::new("seamless").start();
     scene.reads(40_000).tool_begins("a").tool_begins("b").tool_begins("c");
     for tool in ["a", "b", "c"] {
-        asks(&mut scene, tool, 60_000);
+        asks(&mut scene, tool, 75_000);
     }
     assert_eq!(stops(&scene), [false, false, true]);
 }
@@ -107,4 +107,25 @@ fn the_call_that_makes_the_checkpoint_is_let_through() {
     scene.feed(Event::Agent { session, event: AgentEvent::TurnEnded(TurnEnd::Cancelled) });
     asks(&mut scene, "model call", 0);
     assert_eq!((stops(&scene), scene.taken()), (vec![true, false], vec![]));
+}
+
+#[test]
+fn k1_an_agent_that_can_only_be_asked_inside_is_asked_while_there_is_room_and_works_on() {
+    let mut scene = Scenario::new("auto").threshold(98.0);
+    scene.can.brake = true;
+    let mut scene = scene.start();
+    let mut read = 20_000;
+    while scene.asked().is_empty() && read < 100_000 {
+        scene.reads(read).tool_begins("t").tool_ends("t", 22_000);
+        asks(&mut scene, "model call", 0);
+        if stops(&scene).last() == Some(&true) {
+            scene.says(AgentEvent::TurnEnded(TurnEnd::Cancelled));
+        }
+        read += 7_000;
+    }
+    assert_eq!((scene.asked(), scene.taken()), (vec![Depth::Full], vec![(Depth::Full, CheckpointBy::Agent)]));
+    assert_eq!(scene.view().sessions, 1, "the work continues in the same session");
+    scene.tool_begins("t").tool_ends("t", 200_000);
+    assert_eq!(scene.taken().last(), Some(&(Depth::Full, CheckpointBy::Agent)), "its earlier words are used");
+    assert_eq!(scene.view().sessions, 2);
 }

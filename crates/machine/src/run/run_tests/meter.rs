@@ -70,7 +70,7 @@ fn m7_around_90_percent_only_90_and_above_fire() {
 #[test]
 fn m8_one_result_that_jumps_the_line_is_seen_before_the_next_call() {
     let mut scene = Scenario::new("seamless").start();
-    scene.usage(35_000).tool_begins("cat").tool_ends("cat", 150_000);
+    scene.usage(35_000).tool_begins("cat").tool_ends("cat", 190_000);
     assert_eq!((scene.stages(), scene.started().len()), (vec!["90%".to_owned()], 2));
 }
 
@@ -124,9 +124,9 @@ fn a_stage_that_tells_tells_the_agent() {
 fn m8_text_and_prompts_count_before_the_next_call() {
     let mut scene = Scenario::new("seamless").start();
     scene.usage(60_000);
-    scene.feed(Event::PromptSent { session: 1, chars: 40_000 });
+    scene.feed(Event::PromptSent { session: 1, chars: 50_000 });
     assert_eq!(scene.started().len(), 1);
-    scene.says(AgentEvent::TextSaid { chars: 40_000 });
+    scene.says(AgentEvent::TextSaid { chars: 50_000 });
     assert_eq!((scene.stages(), scene.started().len()), (vec!["90%".to_owned()], 2));
 }
 
