@@ -48,6 +48,34 @@ fn one_cell() {
     });
 }
 
+fn holds(name: &str) {
+    let cell: Cell = name.parse().unwrap();
+    let figures = run(&cell);
+    say(&format!("{cell}: {figures}"));
+    let wrong = wrong(&cell, &figures);
+    assert!(wrong.is_empty(), "{cell}: {wrong:#?}\n{figures:#}");
+}
+
+#[test]
+fn k1_k2_claude_hands_over_all_that_it_knew_with_large_results() {
+    inside(600, || holds("claude/200k/15k/no-list/auto"));
+}
+
+#[test]
+fn k1_k2_codex_hands_over_all_that_it_knew() {
+    inside(600, || holds("codex/40k/7k/no-list/auto"));
+}
+
+#[test]
+fn k1_k2_gemini_is_asked_inside_while_there_is_room_and_hands_over_all_that_it_knew() {
+    inside(600, || holds("gemini/50k/7k/no-list/auto"));
+}
+
+#[test]
+fn k1_k2_opencode_hands_over_all_that_it_knew() {
+    inside(600, || holds("opencode/128k/7k/no-list/auto"));
+}
+
 /// The files that the worker reads, their contents with them.
 fn looks(cell: &Cell) -> Vec<(String, String)> {
     let file = |(n, tokens): (usize, &u64)| {
