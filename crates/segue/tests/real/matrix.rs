@@ -150,17 +150,19 @@ fn figures(world: &World, run: &Done, facts: &std::collections::BTreeMap<u32, Ve
     }
     let longest = openings.iter().skip(1).map(|opening| count(&opening.prompt)).max();
     let taken = run.of("checkpoint.taken");
-    let ways: Vec<&str> = taken
+    let handoffs: Vec<_> = run.of("handoff.decided").into_iter().filter(replaces).collect();
+    let ways: Vec<&str> = handoffs
         .iter()
-        .filter(|line| line["by"] == "agent")
-        .map(|line| line["source"]["how"].as_str().unwrap_or("unknown"))
+        .filter_map(|line| taken.iter().find(|taken| taken["checkpoint"] == line["checkpoint"]))
+        .filter(|taken| taken["by"] == "agent")
+        .map(|taken| taken["source"]["how"].as_str().unwrap_or("unknown"))
         .collect();
     let forks: Vec<_> = truth.iter().filter(|line| line.thread == Thread::Fork).collect();
     let (steps, finished) = (world.steps(), run.finished());
     json!({
         "verdict": finished["verdict"], "exit": run.code, "seconds": run.took.as_secs(),
-        "sessions": run.of("session.started").len(), "handoffs": run.of("handoff.decided").len(),
-        "reasons": run.of("handoff.decided").iter().map(|line| line["reason"].clone()).collect::<Value>(),
+        "sessions": run.of("session.started").len(), "handoffs": handoffs.len(),
+        "reasons": handoffs.iter().map(|line| line["reason"].clone()).collect::<Value>(),
         "checkpoints": taken.len(), "by_agent": ways.len(), "how": ways,
         "facts_said": told, "facts_reached": reached, "facts_missed": missed, "prompt_tokens": longest,
         "overflows": world.overflow_answers(), "fill": fills(run),
@@ -172,6 +174,11 @@ fn figures(world: &World, run: &Done, facts: &std::collections::BTreeMap<u32, Ve
         "lost": steps.lost(STEPS), "repeated": steps.started_twice(), "cut": steps.half_done(),
         "cost_usd": finished["cost_usd"], "left": world.processes_left(),
     })
+}
+
+// A session that continues after failed gates is none, and neither is a stop.
+fn replaces(line: &Value) -> bool {
+    !line["to_agent"].is_null() && line["kind"] != "continue"
 }
 
 fn refused(line: &TruthLine) -> String {
@@ -200,7 +207,7 @@ fn fills(run: &Done) -> Vec<f64> {
                 judged = false;
             }
             Some("gate.finished") => judged |= line["when"] == "after" && line["passed"] == false,
-            Some("handoff.decided") if !judged => fills.push(percent),
+            Some("handoff.decided") if !judged && replaces(&line) => fills.push(percent),
             _ => {}
         }
     }
