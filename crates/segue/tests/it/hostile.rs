@@ -182,7 +182,7 @@ impl Hostile {
             Kind::Huge => fs::File::create(place).unwrap().set_len(1 << 40).unwrap(),
             Kind::Unreadable => {
                 fs::write(place, "\u{1b}]0;x\u{7}").unwrap();
-                fs::set_permissions(place, fs::Permissions::from_mode(0)).unwrap();
+                fs::set_permissions(place, fs::Permissions::from_mode(0o000)).unwrap();
             }
         }
     }
