@@ -24,7 +24,7 @@ impl State {
     pub(crate) fn of_user() -> Option<Self> {
         let base = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/state"));
-        Some(Self::at(base.or_else(home)?.join("segue")))
+        Some(Self::at(real(base.or_else(home)?.join("segue"))))
     }
 
     /// This folder.
@@ -112,9 +112,24 @@ impl State {
     }
 }
 
+// A folder that the user keeps elsewhere and links to is theirs all the same.
+fn real(dir: PathBuf) -> PathBuf {
+    if dir.is_symlink() { dir.canonicalize().unwrap_or(dir) } else { dir }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_that_the_user_linked_to_is_used() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("kept")).unwrap();
+        std::os::unix::fs::symlink(dir.path().join("kept"), dir.path().join("segue")).unwrap();
+        let state = State::at(real(dir.path().join("segue")));
+        state.write("n.json", &7).unwrap();
+        assert_eq!(state.read::<u32>("n.json"), 7);
+    }
 
     #[test]
     fn changes_made_side_by_side_are_all_there() {

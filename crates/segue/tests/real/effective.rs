@@ -109,7 +109,8 @@ fn entries(value: &Value) -> usize {
     match value {
         Value::Object(map) => map.values().map(entries).sum(),
         Value::Array(list) => list.len(),
-        _ => usize::from(!value.is_null()),
+        Value::Null => 0,
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => 1,
     }
 }
 
