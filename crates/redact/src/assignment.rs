@@ -265,9 +265,9 @@ pub(crate) fn phrase(text: &[u8], at: usize) -> Option<(usize, usize)> {
 
 /// The signature of an address after its `sig=` that ends at `at`.
 pub(crate) fn signature(text: &[u8], at: usize) -> Option<(usize, usize)> {
-    let before = at.checked_sub(5).and_then(|i| text.get(i));
+    at.checked_sub(5).and_then(|i| text.get(i)).filter(|b| matches!(b, b'&' | b'?' | b';'))?;
     let value = read(text, at, Tie::Given)?;
     let given = &text[value.start..value.end];
     let fits = given.len() >= 20 && secret(given, Telling::Key, false, Tie::Given);
-    (matches!(before, Some(b'&' | b'?' | b';')) && fits).then_some((value.start, value.end))
+    fits.then_some((value.start, value.end))
 }

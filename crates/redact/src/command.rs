@@ -59,6 +59,10 @@ pub(crate) const COMMANDS: &[Command] = &[
 pub(crate) fn find(command: &Command, text: &[u8], at: usize) -> Option<(usize, usize)> {
     let size = run(&text[..text.len().min(at + LONGEST_LINE)], at, |b| b != b'\n');
     let line = &text[at..at + size];
+    // Most lines end here: next to all flags begin with a dash.
+    if command.flags.iter().all(|flag| flag.starts_with(" -")) && !line.contains(&b'-') {
+        return None;
+    }
     let line = &line[..line.windows(2).position(|w| w == b"\\n").unwrap_or(line.len())];
     command.flags.iter().find_map(|flag| {
         let mut start = after_flag(line, flag)?;
@@ -85,10 +89,12 @@ fn after_flag(line: &[u8], flag: &str) -> Option<usize> {
     if flag.is_empty() {
         return Some(0);
     }
-    let whole = line.windows(flag.len()).position(|w| w == flag.as_bytes()).map(|at| at + flag.len());
+    let first = flag.as_bytes()[0];
+    let starts = |at: &usize| line[*at] == first && line[*at..].starts_with(flag.as_bytes());
+    let whole = (0..line.len()).find(starts).map(|at| at + flag.len());
     let letter = *flag.as_bytes().last()?;
     let several = || {
-        let mut starts = (0..line.len()).filter(|at| line[*at..].starts_with(b" -"));
+        let mut starts = (0..line.len()).filter(|at| line[*at] == b' ' && line.get(at + 1) == Some(&b'-'));
         starts.find_map(|at| {
             let size = run(line, at + 2, |b| b.is_ascii_alphabetic());
             let last = at + 1 + size;

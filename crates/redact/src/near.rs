@@ -15,6 +15,8 @@ const AFTER: usize = 160;
 const BEFORE: usize = 96;
 /// The most bytes of a name.
 const LONGEST: usize = 256;
+/// The fewest bytes of a random word.
+const SHORTEST: usize = 10;
 
 /// What of a text need not be looked at.
 #[derive(Default)]
@@ -33,6 +35,12 @@ impl Barren {
         self.weighed = self.weighed.max(low);
         while self.weighed < high {
             let start = self.weighed;
+            // Words that are too short are passed over from behind.
+            let near = &text[start..text.len().min(start + SHORTEST)];
+            if let Some(gap) = near.iter().rposition(|b| !part(*b)) {
+                self.weighed = start + gap + 1;
+                continue;
+            }
             let (mut at, mut kinds, mut digits) = (start, 0_u8, 0_usize);
             while let Some(kind) = text.get(at).map(|b| KINDS[usize::from(*b)]).filter(|kind| *kind != 0) {
                 kinds |= kind;
@@ -41,7 +49,7 @@ impl Barren {
             }
             // What `strong` asks for at least.
             let size = at - start;
-            if size >= 10 && (digits >= 2 || size >= 16 && (kinds & !QUIET).count_ones() >= 3) {
+            if size >= SHORTEST && (digits >= 2 || size >= 16 && (kinds & !QUIET).count_ones() >= 3) {
                 self.rich.push_back((start, at));
             }
             self.weighed = at + 1;
@@ -160,7 +168,7 @@ fn words(text: &[u8], from: usize, to: usize, forward: bool) -> Option<(usize, u
             found = None;
         }
         let size = text[at..].iter().take(4096).take_while(|b| part(**b)).count();
-        if size >= 10 {
+        if size >= SHORTEST {
             let mut start = at;
             if at > 0 && text[at - 1] == b'\\' && b"ntr".contains(&text[at]) {
                 start += 1;

@@ -35,8 +35,12 @@ pub(crate) fn run(text: &[u8], at: usize, of: impl Fn(u8) -> bool) -> usize {
 }
 
 /// The position after spaces, tabs and colour codes.
+#[inline]
 pub(crate) fn after_spaces(text: &[u8], at: usize) -> usize {
-    let mut at = at;
+    if matches!(text.get(at), Some(b' ' | b'\t' | 27 | b'\\')) { after_blank(text, at) } else { at }
+}
+
+fn after_blank(text: &[u8], mut at: usize) -> usize {
     loop {
         while matches!(text.get(at), Some(b' ' | b'\t')) {
             at += 1;

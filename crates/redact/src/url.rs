@@ -10,13 +10,16 @@ const LONGEST: usize = 1024;
 /// The password after the `://` at `at`.
 pub(crate) fn find(text: &[u8], at: usize) -> Option<(usize, usize)> {
     let start = at + 3;
-    let size = run(&text[..text.len().min(start + LONGEST)], start, ends_not);
-    let rest = &text[start..start + size];
-    let host = rest.iter().position(|b| matches!(b, b'/' | b'?' | b'#')).unwrap_or(size);
-    let inside = rest[..host].iter().rposition(|b| *b == b'@');
+    let near = &text[..text.len().min(start + LONGEST)];
+    let host = run(near, start, |b| ends_not(b) && !matches!(b, b'/' | b'?' | b'#'));
+    let rest = &text[start..start + host];
+    let inside = rest.iter().rposition(|b| *b == b'@');
+    // Only where a password may have begun is more than the host looked at.
+    let odd = inside.is_none() && odd_port(rest);
+    let rest = if odd { &text[start..start + run(near, start, ends_not)] } else { rest };
     let end = match inside {
         Some(end) => end,
-        None if odd_port(&rest[..host]) => {
+        None if odd => {
             let end = rest.iter().position(|b| *b == b'@')?;
             rest.get(end + 1).filter(|b| b.is_ascii_alphanumeric() || **b == b'[')?;
             end

@@ -60,6 +60,11 @@ fn closing(text: &[u8], start: usize, slashes: usize, mark: u8) -> usize {
     let mut at = start;
     let limit = text.len().min(start + LONGEST_VALUE);
     while at < limit {
+        let plain = |b: &u8| !matches!(b, b'\\' | b'"' | b'\n' | b'\r') && *b != mark;
+        at += text[at..limit].iter().take_while(|b| plain(b)).count();
+        if at == limit {
+            break;
+        }
         let here = run(text, at, |b| b == b'\\');
         let next = text.get(at + here).copied().unwrap_or(b'\n');
         let same = next == mark && here <= slashes;

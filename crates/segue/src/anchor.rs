@@ -1,7 +1,7 @@
 //! Evidence that nobody rewrote a run: the last link of its journal's chain, put down in the user's state folder.
 //!
 //! What was asked for, gates and limits are in the journal's first event, so the link covers them; what the journal may
-//! not hold (`private.rs`) is covered by a hash of its own. An agent that runs as the same user can forge this, too, if it
+//! not hold (`private.rs`) is covered by a hash of its own. `plan/chain.rs` does the same for plans. An agent that runs as the same user can forge this, too, if it
 //! knows of it: evidence, not protection.
 
 use std::io;
@@ -15,13 +15,17 @@ use crate::state::State;
 /// Where the anchors lie in the user's state folder.
 const FOLDER: &str = "anchors";
 
-/// How a run's journal stood.
+/// What is said of a run or plan that has no anchor here.
+pub(crate) const ELSEWHERE: &str = "it was begun elsewhere, so nothing here can tell whether it was changed";
+
+/// How a run's journal or a plan's changes stood.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Anchor {
-    run: String,
-    seq: u64,
-    hash: [u8; 32],
-    private: Option<String>,
+pub(crate) struct Anchor {
+    pub(crate) run: String,
+    pub(crate) seq: u64,
+    pub(crate) hash: [u8; 32],
+    /// The seal of what may be in no journal.
+    pub(crate) private: Option<String>,
 }
 
 /// What is known of a run that somebody wants to go on with.
@@ -48,7 +52,7 @@ impl Anchors {
     }
 
     #[cfg(test)]
-    fn at(dir: &std::path::Path) -> Self {
+    pub(crate) fn at(dir: &std::path::Path) -> Self {
         Self { state: State::at(dir) }
     }
 
@@ -61,24 +65,33 @@ impl Anchors {
         journal.set_anchored(run, link.seq, &self.state.id()?).map_err(io::Error::other)
     }
 
+    /// Puts down how a plan stands, and returns what tells this place from others.
+    pub(crate) fn put(&self, anchor: &Anchor) -> io::Result<String> {
+        self.state.folder(FOLDER).write(&name(&anchor.run), anchor)?;
+        self.state.id()
+    }
+
+    /// The anchor of a run or plan, and what tells this place from others; nothing where none was put down.
+    pub(crate) fn find(&self, run: &str) -> (Option<Anchor>, String) {
+        let anchor = Some(self.state.folder(FOLDER).read::<Anchor>(&name(run))).filter(|a| a.run == run);
+        (anchor, self.state.known_id())
+    }
+
     /// Holds a run against its anchor.
     pub(crate) fn check(&self, reader: &Reader, run: &str) -> segue_journal::Result<Trust> {
         let broken = |what: String| Ok(Trust::Broken(what));
-        let anchor = Some(self.state.folder(FOLDER).read::<Anchor>(&name(run))).filter(|a| a.run == run);
+        let (anchor, here) = self.find(run);
         let link = anchor.as_ref().map(|anchor| Link { seq: anchor.seq, hash: anchor.hash });
         if let Integrity::Broken { seq, what } = reader.verify(run, link.as_ref())? {
             return broken(format!("event {seq}: {what}"));
         }
         let noted = reader.anchored(run)?;
         let Some(anchor) = anchor else {
-            let here = noted.is_some_and(|(_, place)| self.state.id().is_ok_and(|id| id == place));
-            if here {
+            if noted.is_some_and(|(_, place)| place == here) {
                 let folder = self.state.path(FOLDER);
                 return broken(format!("its anchor was removed from {}", folder.display()));
             }
-            return Ok(Trust::Unknown(
-                "it was begun elsewhere, so nothing here can tell whether it was changed".to_owned(),
-            ));
+            return Ok(Trust::Unknown(ELSEWHERE.to_owned()));
         };
         if let Some((seq, _)) = noted.filter(|(seq, _)| *seq > anchor.seq) {
             let old = anchor.seq;

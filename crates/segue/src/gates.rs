@@ -6,7 +6,6 @@ pub(crate) mod shell;
 pub(crate) mod swap;
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -21,7 +20,7 @@ use crate::checkpoint::Workplace;
 use crate::child_env;
 use crate::keep::{self, Found, Kept};
 use crate::process::{self, own};
-use crate::store::own_file;
+use crate::store::safely;
 
 /// How much of the end of a gate's output goes into the journal and back to the agent.
 const TAIL: u64 = 6_000;
@@ -96,7 +95,7 @@ fn unused(dir: &Path, name: &str) -> PathBuf {
 
 async fn attempt(gate: &GateSpec, room: &GateRoom, output: &Path) -> std::io::Result<Ended> {
     std::fs::create_dir_all(&room.run_dir)?;
-    let file = own_file().create(true).read(true).append(true).open(output)?;
+    let file = safely::append(output)?;
     file.set_len(0)?;
     let kept = Kept::new(file, keep::MOST, &room.redactor, &room.found);
     let (reader, writer) = std::io::pipe()?;
@@ -160,12 +159,12 @@ fn keep_output(mut reader: impl Read, kept: Kept) {
 
 fn note_timeout(gate: &GateSpec, output: &Path) -> std::io::Result<()> {
     use std::io::Write;
-    let mut file = own_file().append(true).open(output)?;
+    let mut file = safely::append(output)?;
     writeln!(file, "\nsegue: the gate timed out: it did not end within {} s", gate.timeout_ms / 1_000)
 }
 
 fn tail(path: &Path) -> std::io::Result<String> {
-    let mut file = File::open(path)?;
+    let mut file = safely::open(path)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
     let mut bytes = Vec::new();

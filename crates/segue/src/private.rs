@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use segue_machine::{GateSpec, RunSpec};
 use serde::{Deserialize, Serialize};
 
+use crate::store::safely;
+
 /// The parts of a run's request that the journal holds without their secrets.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Private {
@@ -60,14 +62,13 @@ impl Private {
 
     /// What was kept; nothing when there is no such file.
     pub(crate) fn read(run_dir: &Path) -> Self {
-        let bytes = std::fs::read(path(run_dir)).unwrap_or_default();
+        let bytes = safely::read(&path(run_dir)).unwrap_or_default();
         serde_json::from_slice(&bytes).unwrap_or_default()
     }
 
     /// What tells the file from any other; `None` when there is none.
     pub(crate) fn seal(run_dir: &Path) -> Option<String> {
-        let bytes = std::fs::read(path(run_dir)).ok()?;
-        Some(blake3::hash(&bytes).to_hex().to_string())
+        safely::seal(&path(run_dir))
     }
 
     /// The run cannot go on: nothing of it is needed any more.

@@ -9,6 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::state::State;
+use crate::store::safely;
 
 /// One file of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,7 +57,7 @@ impl SecretStore {
 
     /// The files that belong to a snapshot.
     pub(crate) fn of_snapshot(&self, commit: &str) -> Vec<Entry> {
-        fs::read(self.list(commit))
+        safely::read(&self.list(commit))
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default()
@@ -75,7 +76,7 @@ impl SecretStore {
             }
             let to = into.join(&entry.path);
             fs::create_dir_all(to.parent().unwrap_or(into))?;
-            let bytes = fs::read(self.dir.join("objects").join(&entry.hash))?;
+            let bytes = safely::read(&self.dir.join("objects").join(&entry.hash))?;
             let mode = if entry.runs { 0o700 } else { 0o600 };
             // What the snapshot itself wrote at this place, a link above all, is not followed.
             OpenOptions::new().create_new(true).write(true).mode(mode).open(&to)?.write_all(&bytes)?;

@@ -3,13 +3,15 @@
 //! A change is made under a lock and put in place whole, so nobody reads half a file. A file that cannot be read is set
 //! aside, not written over: what it held may still be wanted.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use crate::store::safely;
 
 /// The folder in which segue keeps what is not about one work tree.
 #[derive(Debug, Clone)]
@@ -22,7 +24,7 @@ impl State {
     pub(crate) fn of_user() -> Option<Self> {
         let base = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/state"));
-        Some(Self::at(base.or_else(home)?.join("segue")))
+        Some(Self::at(real(base.or_else(home)?.join("segue"))))
     }
 
     /// This folder.
@@ -51,7 +53,7 @@ impl State {
     /// # Errors
     /// When the folder or the file cannot be written.
     pub(crate) fn id(&self) -> io::Result<String> {
-        let known: String = self.read("id.json");
+        let known = self.known_id();
         if !known.is_empty() {
             return Ok(known);
         }
@@ -63,6 +65,11 @@ impl State {
         })
     }
 
+    /// The same where somebody asked for it before, else empty.
+    pub(crate) fn known_id(&self) -> String {
+        self.read("id.json")
+    }
+
     /// Where a file lies.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.join(name)
@@ -70,7 +77,7 @@ impl State {
 
     /// What a file says; the default when there is none or it cannot be read.
     pub(crate) fn read<T: DeserializeOwned + Default>(&self, name: &str) -> T {
-        fs::read(self.path(name))
+        safely::read(&self.path(name))
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default()
@@ -85,10 +92,10 @@ impl State {
         T: DeserializeOwned + Serialize + Default,
     {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
-        let lock = open(&self.path(&format!("{name}.lock")))?;
+        let lock = safely::append(&self.path(&format!("{name}.lock")))?;
         lock.lock()?;
         let path = self.path(name);
-        let mut value = match fs::read(&path) {
+        let mut value = match safely::read(&path) {
             Ok(bytes) => match serde_json::from_slice(&bytes) {
                 Ok(value) => value,
                 Err(_) => {
@@ -105,13 +112,24 @@ impl State {
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)
+// A folder that the user keeps elsewhere and links to is theirs all the same.
+fn real(dir: PathBuf) -> PathBuf {
+    if dir.is_symlink() { dir.canonicalize().unwrap_or(dir) } else { dir }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_that_the_user_linked_to_is_used() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("kept")).unwrap();
+        std::os::unix::fs::symlink(dir.path().join("kept"), dir.path().join("segue")).unwrap();
+        let state = State::at(real(dir.path().join("segue")));
+        state.write("n.json", &7).unwrap();
+        assert_eq!(state.read::<u32>("n.json"), 7);
+    }
 
     #[test]
     fn changes_made_side_by_side_are_all_there() {

@@ -4,13 +4,13 @@
 //! runs beside others has a work tree of its own; what it keeps lies with the first one's, and outlives its work tree.
 
 mod place;
+pub(crate) mod safely;
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
 use thiserror::Error;
 
 use place::Place;
@@ -209,13 +209,6 @@ impl Store {
         let own = path.strip_prefix(&self.workdir).ok().filter(|_| !path.starts_with(&self.place.dir));
         own.unwrap_or(path).display().to_string()
     }
-}
-
-/// How a file of segue's own is opened: for the user alone, never through a link, and without waiting at a pipe.
-pub(crate) fn own_file() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.mode(0o600).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
-    options
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The parts of a checkpoint that are counted, copied or looked up, never asked for: history, sizes, errors, what is next.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -11,6 +10,7 @@ use segue_machine::{GateWhen, NextKind, NextStep, ToolDone};
 use super::document::{Files, History, Iteration, Next, OutputFile};
 use super::tool_calls::failure_line;
 use super::{Situation, Workplace};
+use crate::store::safely;
 
 /// How many sessions and lines of the past a checkpoint holds.
 const ITERATIONS: usize = 5;
@@ -44,7 +44,7 @@ fn tool_line(tool: &ToolDone) -> String {
 
 /// The end of a file, by lines.
 fn last_lines(path: &Path) -> std::io::Result<Vec<String>> {
-    let mut file = File::open(path)?;
+    let mut file = safely::open(path)?;
     let start = file.metadata()?.len().saturating_sub(LOOKED_AT);
     file.seek(SeekFrom::Start(start))?;
     let mut bytes = Vec::new();

@@ -5,6 +5,7 @@
 use segue_plans::read_task;
 
 use crate::checkpoint::{Situation, Workplace};
+use crate::store::safely;
 
 /// What is not as it was when the work was last looked at, a sentence each. Blocking: it asks git and reads a file.
 pub(super) fn moved(place: &Workplace, situation: &Situation) -> Vec<String> {
@@ -29,7 +30,7 @@ fn head_moved(place: &Workplace, situation: &Situation) -> Option<String> {
 // Ticked boxes are what working through a list looks like; other words are another task.
 fn task_moved(place: &Workplace, situation: &Situation) -> Option<String> {
     let source = situation.source.as_deref()?;
-    let bytes = std::fs::read(place.store.workdir().join(source)).ok()?;
+    let bytes = safely::read_inside(place.store.workdir(), source).ok()?;
     let now = read_task(&bytes, Some(source)).ok()?;
     let given = place.private.task(&situation.task);
     if unticked(&now.text) != unticked(given) {

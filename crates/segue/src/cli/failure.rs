@@ -37,7 +37,8 @@ impl Failure {
         let _ = if json {
             writeln!(err, "{}", serde_json::json!({ "error": self.text, "exit": self.exit }))
         } else {
-            writeln!(err, "segue: {}", self.text)
+            // Names of files and what files say may speak to the terminal.
+            writeln!(err, "segue: {}", segue_report::printable(&self.text))
         };
     }
 }
@@ -72,8 +73,18 @@ failure_from! {
     CheckpointError => failed,
     DriverError => failed,
     crate::plan::PlanError => failed,
-    crate::plan::StateError => failed,
     HistoryError => failed,
     segue_journal::Error => failed,
     std::io::Error => failed,
+}
+
+impl From<crate::plan::StateError> for Failure {
+    fn from(error: crate::plan::StateError) -> Self {
+        use crate::plan::StateError;
+        let told = error.to_string();
+        match error {
+            StateError::Changed { .. } => Self::usage(told),
+            StateError::File { .. } | StateError::Damaged { .. } => Self::failed(told),
+        }
+    }
 }

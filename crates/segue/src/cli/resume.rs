@@ -1,7 +1,6 @@
 //! `segue resume`: replay the journal, end what the dead process left behind, and go on.
 
 use std::io::Write;
-use std::path::Path;
 use std::time::Duration;
 
 use segue_journal::{Journal, Reader, RunRow};
@@ -22,6 +21,7 @@ use crate::gates::swap;
 use crate::git::Repo;
 use crate::process::lock::Lock;
 use crate::process::{self, tree};
+use crate::store::Store;
 use crate::{clock, history};
 
 /// Takes a run up again and returns the exit code.
@@ -89,7 +89,7 @@ pub(super) fn resume_with(
     }
     tree::adopt()?;
     let orphans = end_orphans(&row.id, machine.view());
-    let restored = undo_swap(&place.store.run_dir(&row.id));
+    let restored = undo_swap(&place.store, &row.id);
     let back = back.map(|document| way_back::prepare(document, &place, machine.view(), last)).transpose()?;
     journal.append(&row.id, &[], Some("running".into()))?;
     let book = Book::new(journal, &row.id, last);
@@ -157,8 +157,8 @@ pub(super) fn end_orphans(run: &str, view: &View) -> u32 {
 }
 
 /// Puts the agent's files back where a crash left the originals of a gate in place.
-pub(super) fn undo_swap(run_dir: &Path) -> Option<Event> {
-    let kept = swap::undo_cut_off(run_dir)?;
+pub(super) fn undo_swap(store: &Store, run: &str) -> Option<Event> {
+    let kept = swap::undo_cut_off(&store.run_dir(run), store.workdir())?;
     let left = if kept.is_empty() {
         String::new()
     } else {

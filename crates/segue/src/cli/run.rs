@@ -189,7 +189,7 @@ fn end_dead_runs(journal: &Journal, store: &Store) -> Result<(), Failure> {
         if !machine.view().spec.as_deref().is_some_and(elsewhere) {
             end_orphans(&row.id, machine.view());
             // Its journal is another run's; it was said on the terminal.
-            let _ = undo_swap(&store.run_dir(&row.id));
+            let _ = undo_swap(store, &row.id);
         }
     }
     Ok(())

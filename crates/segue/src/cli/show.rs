@@ -8,6 +8,7 @@ use super::open::Place;
 use super::{out, transcript};
 use crate::checkpoint::Document;
 use crate::history::{self, Past};
+use crate::store::safely;
 
 /// Shows parts of a run.
 pub(super) fn show(at: &Place, args: &Show) -> Result<u8, Failure> {
@@ -145,7 +146,7 @@ fn output(at: &Place, run: &str, session: u32, raw: bool, view: &View) -> Result
     let n = if session == 0 { view.sessions } else { session };
     let store = at.store();
     for path in [store.output(run, n), store.errors(run, n)] {
-        match std::fs::read(&path) {
+        match safely::read(&path) {
             Ok(bytes) if raw => out::bytes(&bytes),
             Ok(bytes) => out::lines(String::from_utf8_lossy(&bytes).lines()),
             Err(error) => return Err(Failure::usage(format!("{}: {error}", store.shown(&path)))),

@@ -1,7 +1,6 @@
 //! Puts the layers on top of each other and keeps, for each value, where it came from.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
@@ -14,6 +13,7 @@ use crate::config::origin::Origin;
 use crate::config::problem::{ConfigErrors, Problem, Trouble};
 use crate::config::value::Value;
 use crate::config::{agents, defaults, env, file};
+use crate::store::safely;
 
 /// One value and where it came from.
 #[derive(Debug, Clone, PartialEq)]
@@ -151,7 +151,8 @@ impl Source {
         let name = path.display().to_string();
         let mut bytes = Vec::new();
         // One byte more than is allowed tells a file that is too large without reading all of it.
-        let read = File::open(path).and_then(|file| file.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes));
+        let read =
+            safely::plain(path).and_then(|file| file.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes));
         match read {
             Ok(_) => Ok(Some(Self { name, bytes })),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

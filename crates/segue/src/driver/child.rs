@@ -18,7 +18,7 @@ use super::Input;
 use crate::child_env;
 use crate::keep::{self, Found, Keeping, Kept};
 use crate::process::{self, own, tree};
-use crate::store::own_file;
+use crate::store::safely;
 
 /// How long an agent may take to end by itself after its input was closed.
 const CLOSE_GRACE: Duration = Duration::from_secs(3);
@@ -102,8 +102,7 @@ pub(super) fn spawn(launch: Launch, session: u32, to: mpsc::Sender<Input>) -> io
     for (path, text) in &launch.files {
         std::fs::write(path, text)?;
     }
-    let open = |path| own_file().create(true).read(true).append(true).open(path);
-    let (output, errors) = (open(&launch.output)?, open(&launch.errors)?);
+    let (output, errors) = (safely::append(&launch.output)?, safely::append(&launch.errors)?);
     let mut command = Command::new(program);
     for name in &launch.without {
         command.env_remove(name);

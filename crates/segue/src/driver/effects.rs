@@ -13,7 +13,7 @@ use crate::gates::{self, GateRoom, guard};
 use crate::learned;
 use crate::private::Private;
 use crate::state::State;
-use crate::store::own_file;
+use crate::store::safely;
 
 /// The name of the snapshot that is taken before a plan's commands run.
 const BEFORE_GATES: &str = "before-gates";
@@ -82,8 +82,7 @@ impl Driver {
     pub(super) fn keep_message(&self, session: u32, text: &str) {
         use std::io::Write;
         let path = self.place.store.messages(&self.place.run, session);
-        let file = own_file().create(true).append(true).open(path);
-        let _ = file.and_then(|mut file| writeln!(file, "{}\n\n---\n", text.trim_end()));
+        let _ = safely::append(&path).and_then(|mut file| writeln!(file, "{}\n\n---\n", text.trim_end()));
     }
 
     fn situation(&self) -> Option<Situation> {

@@ -6,9 +6,11 @@
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+
+use crate::store::safely;
 
 /// The list's name in the run's folder.
 const NAME: &str = "gate-swap.json";
@@ -79,10 +81,16 @@ impl Drop for Swap {
     }
 }
 
-/// Undoes a swap that was cut off, if there is one; the files that were left alone, since somebody changed them.
-pub(crate) fn undo_cut_off(run_dir: &Path) -> Option<Vec<String>> {
+/// Undoes a swap in this work tree that was cut off, if there is one; the files that were left alone, since somebody
+/// changed them. A list that leads out of the work tree is not segue's.
+pub(crate) fn undo_cut_off(run_dir: &Path, workdir: &Path) -> Option<Vec<String>> {
     let file = run_dir.join(NAME);
-    let list: List = serde_json::from_slice(&fs::read(&file).ok()?).ok()?;
+    let list: List = serde_json::from_slice(&safely::read(&file).ok()?).ok()?;
+    let inside = |path: &str| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    let same = list.workdir.canonicalize().ok()? == workdir.canonicalize().ok()?;
+    if !same || !list.entries.iter().all(|entry| inside(&entry.path)) {
+        return None;
+    }
     Some(undo(&file, &list))
 }
 
@@ -185,13 +193,13 @@ mod tests {
     fn truth5_a_swap_that_a_crash_cut_off_is_undone_and_what_somebody_changed_is_left_alone() {
         let dir = tempfile::tempdir().unwrap();
         std::mem::forget(swap(dir.path()));
-        assert_eq!(undo_cut_off(dir.path()), Some(Vec::new()));
+        assert_eq!(undo_cut_off(dir.path(), dir.path()), Some(Vec::new()));
         is_as_the_agent_left_it(dir.path());
-        assert_eq!(undo_cut_off(dir.path()), None);
+        assert_eq!(undo_cut_off(dir.path(), dir.path()), None);
 
         std::mem::forget(swap(dir.path()));
         fs::write(dir.path().join("a.sh"), "somebody").unwrap();
-        assert_eq!(undo_cut_off(dir.path()), Some(vec!["a.sh".to_owned()]));
+        assert_eq!(undo_cut_off(dir.path(), dir.path()), Some(vec!["a.sh".to_owned()]));
         assert_eq!(fs::read_to_string(dir.path().join("a.sh")).unwrap(), "somebody");
         assert_eq!(fs::read_to_string(dir.path().join("new.sh")).unwrap(), "agent");
     }

@@ -11,6 +11,7 @@ use segue_report::Time;
 
 use super::outcome::Facts;
 use crate::clock;
+use crate::store::safely;
 
 /// Its name in the folder of the phase.
 pub(super) const NAME: &str = "HANDOFF.md";
@@ -85,7 +86,7 @@ pub(super) fn rest(phase: &Phase, report: &Report, facts: Option<&Facts>) -> Pha
 
 /// Reads what lies in the folder of a phase.
 pub(super) fn read(dir: &Path, phase: &Phase) -> Found {
-    let bytes = match std::fs::read(dir.join(NAME)) {
+    let bytes = match safely::read(&dir.join(NAME)) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Found::Missing,
         Err(error) => return Found::Damaged(error.to_string()),

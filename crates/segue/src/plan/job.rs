@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::gates;
 use crate::prompt::{PromptError, Prompts};
+use crate::store::safely;
 
 /// The most that is given of one note, and of all of them, in characters.
 const NOTE: usize = 8_000;
@@ -152,7 +153,7 @@ impl Desk<'_> {
         let mut left = NOTES;
         let mut text = String::new();
         for path in &phase.notes_in {
-            let found = self.roots.iter().find_map(|root| std::fs::read(root.join(path)).ok());
+            let found = self.roots.iter().find_map(|root| safely::read_inside(root, path).ok());
             let note = match found {
                 Some(bytes) => cut_chars(String::from_utf8_lossy(&bytes).trim(), NOTE.min(left)),
                 None => "(this file is not there)".to_owned(),

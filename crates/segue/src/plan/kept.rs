@@ -3,19 +3,22 @@
 //! One change is one line, a JSON merge patch, durable before anything follows from it. Half a line at the end is what a
 //! dying process left behind and is dropped.
 
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use segue_report::Time;
 use serde_json::{Value, json};
 use thiserror::Error;
 
+use super::chain::Chain;
 use super::patch;
 use super::state::State;
+use crate::anchor::Trust;
 use crate::checkpoint::write_whole;
 use crate::clock;
-use crate::store::own_file;
+use crate::store::safely;
 
 /// The changes, one a line.
 const CHANGES: &str = "changes.jsonl";
@@ -44,6 +47,17 @@ pub(crate) enum StateError {
         /// Why.
         why: String,
     },
+    /// Somebody else changed it.
+    #[error(
+        "plan {plan} is not as segue left it: {why}. Look at it with `segue plan status {plan}`; `segue resume {plan} \
+             --accept-journal` goes on all the same, `segue run PLAN --restart` begins it again"
+    )]
+    Changed {
+        /// The plan.
+        plan: String,
+        /// What.
+        why: String,
+    },
 }
 
 /// A plan's state on disk. One process changes it.
@@ -53,22 +67,41 @@ pub(crate) struct Kept {
     value: Value,
     state: State,
     seq: u64,
+    chain: Chain,
 }
 
 impl Kept {
     /// A new one, in its own folder.
     pub(crate) fn begin(dir: &Path, state: State) -> Result<Self, StateError> {
-        std::fs::create_dir_all(dir).map_err(|source| StateError::File { path: dir.to_owned(), source })?;
-        let mut kept = Self { dir: dir.to_owned(), value: json!({}), state: State::default(), seq: 0 };
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
+        made.map_err(|source| StateError::File { path: dir.to_owned(), source })?;
+        let mut kept = Self::none(dir);
         kept.change(|now| *now = state)?;
         Ok(kept)
     }
 
-    /// What a folder holds, to go on with.
+    /// What a folder holds, to go on with; refused when somebody else changed it.
     pub(crate) fn open(dir: &Path) -> Result<Self, StateError> {
+        Self::open_as(dir, false)
+    }
+
+    /// The same; `accepted` takes it as it is, whoever changed it.
+    pub(crate) fn open_as(dir: &Path, accepted: bool) -> Result<Self, StateError> {
         let (mut kept, whole) = Self::read(dir)?;
+        let plan = kept.state.id.clone();
+        let warn = |why: &str| {
+            let _ = writeln!(io::stderr().lock(), "segue: warning: plan {plan}: {why}");
+        };
+        match kept.chain.trust(kept.seal().as_deref()) {
+            Trust::Whole => {}
+            Trust::Unknown(why) if accepted => warn(&format!("{why}; accepted")),
+            Trust::Unknown(why) => warn(&format!("{why}; `--accept-journal` says that you know")),
+            Trust::Broken(why) if accepted => warn(&format!("{why}; accepted as it is")),
+            Trust::Broken(why) => return Err(StateError::Changed { plan, why }),
+        }
+        kept.chain.anchor(kept.seal());
         let path = kept.changes();
-        let shorten = || own_file().write(true).open(&path)?.set_len(whole);
+        let shorten = || safely::append(&path)?.set_len(whole);
         shorten().map_err(|source| StateError::File { path: path.clone(), source })?;
         kept.show()?;
         Ok(kept)
@@ -79,15 +112,21 @@ impl Kept {
         Self::read(dir).map(|(kept, _)| kept.state)
     }
 
+    fn none(dir: &Path) -> Self {
+        let (value, state, chain) = (json!({}), State::default(), Chain::of(dir));
+        Self { dir: dir.to_owned(), value, state, seq: 0, chain }
+    }
+
     fn read(dir: &Path) -> Result<(Self, u64), StateError> {
-        let mut kept = Self { dir: dir.to_owned(), value: json!({}), state: State::default(), seq: 0 };
+        let mut kept = Self::none(dir);
         let path = kept.changes();
-        let bytes = std::fs::read(&path).map_err(|source| StateError::File { path: path.clone(), source })?;
+        let bytes = safely::read(&path).map_err(|source| StateError::File { path: path.clone(), source })?;
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         for (at, line) in bytes[..whole].split_inclusive(|byte| *byte == b'\n').enumerate() {
             let bad = |why: String| StateError::Damaged { path: path.clone(), line: at + 1, why };
             let record: Value = serde_json::from_slice(line).map_err(|error| bad(error.to_string()))?;
             kept.seq = record["seq"].as_u64().ok_or_else(|| bad("it has no number".to_owned()))?;
+            kept.chain.read(line, &record);
             patch::apply(&mut kept.value, &record["patch"]);
         }
         let bad = |why: serde_json::Error| StateError::Damaged {
@@ -117,17 +156,18 @@ impl Kept {
         let failed = |source: io::Error| StateError::File { path: path.clone(), source };
         let value = serde_json::to_value(&state).map_err(|error| failed(error.into()))?;
         let Some(patch) = patch::between(&self.value, &value) else { return Ok(()) };
-        let line =
-            json!({ "seq": self.seq + 1, "at": Time(clock::now()), "patch": patch }).to_string() + "\n";
+        let seq = self.seq + 1;
+        let line = self.chain.line(seq, json!({ "seq": seq, "at": Time(clock::now()), "patch": patch }));
         let append = || {
             let new = !path.exists();
-            let mut file = own_file().create(true).append(true).open(&path)?;
-            file.write_all(line.as_bytes())?;
+            let mut file = safely::append(&path)?;
+            file.write_all(&line)?;
             file.sync_data()?;
             if new { File::open(&self.dir)?.sync_all() } else { Ok(()) }
         };
         append().map_err(failed)?;
-        (self.value, self.state, self.seq) = (value, state, self.seq + 1);
+        (self.value, self.state, self.seq) = (value, state, seq);
+        self.chain.anchor(self.seal());
         let crash = std::env::var("SEGUE_CRASH_PLAN_AFTER").ok().and_then(|n| n.parse().ok());
         if crash == Some(self.seq) {
             crate::driver::die();
@@ -137,24 +177,27 @@ impl Kept {
 
     /// The flags that its phases are run with: a gate among them may hold a secret, so only their owner can read them.
     pub(crate) fn flags(&self) -> Vec<String> {
-        let bytes = std::fs::read(self.dir.join(FLAGS)).unwrap_or_default();
+        let bytes = safely::read(&self.dir.join(FLAGS)).unwrap_or_default();
         serde_json::from_slice(&bytes).unwrap_or_default()
     }
 
     /// Keeps the flags for as long as the plan can go on.
-    pub(crate) fn keep_flags(&self, flags: &[String]) -> Result<(), StateError> {
+    pub(crate) fn keep_flags(&mut self, flags: &[String]) -> Result<(), StateError> {
         let path = self.dir.join(FLAGS);
-        let write = || {
-            let mut file = own_file().create(true).write(true).truncate(true).open(&path)?;
-            file.write_all(&serde_json::to_vec(flags)?)?;
-            file.sync_all()
-        };
-        write().map_err(|source| StateError::File { path: path.clone(), source })
+        let text = serde_json::to_vec(flags).map_err(io::Error::from);
+        let written = text.and_then(|text| write_whole(&path, &text));
+        written.map_err(|source| StateError::File { path: path.clone(), source })?;
+        self.chain.anchor(self.seal());
+        Ok(())
     }
 
     /// The plan is completed: nothing of them is needed any more.
     pub(crate) fn forget_flags(&self) {
         let _ = std::fs::remove_file(self.dir.join(FLAGS));
+    }
+
+    fn seal(&self) -> Option<String> {
+        safely::seal(&self.dir.join(FLAGS))
     }
 
     fn changes(&self) -> PathBuf {
@@ -187,7 +230,7 @@ pub(crate) fn all(plans: &Path) -> Vec<PathBuf> {
 
 /// Every run that ever worked on a phase of the plan in a folder, with the phase, in the order of their beginning.
 pub(crate) fn runs(dir: &Path) -> Vec<(String, String)> {
-    let text = std::fs::read_to_string(dir.join(CHANGES)).unwrap_or_default();
+    let text = safely::read_text(&dir.join(CHANGES)).unwrap_or_default();
     let patches = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut found = Vec::new();
     for record in patches {

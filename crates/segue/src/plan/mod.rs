@@ -5,6 +5,7 @@
 
 mod beside;
 mod board;
+mod chain;
 mod child;
 mod closing;
 mod disk;

@@ -8,6 +8,7 @@ use segue_redact::Redactor;
 use serde_json::{Value, json};
 
 use super::outcome::{Facts, Settled};
+use crate::store::safely;
 
 /// Its name in the folder of the phase.
 const NAME: &str = "report.json";
@@ -47,14 +48,14 @@ pub(super) fn write(
 
 /// The report that lies in the folder of a phase.
 pub(super) fn read(dir: &Path) -> Option<Report> {
-    let value: Value = serde_json::from_slice(&std::fs::read(dir.join(NAME)).ok()?).ok()?;
+    let value: Value = serde_json::from_slice(&safely::read(&dir.join(NAME)).ok()?).ok()?;
     serde_json::from_value(value["report"].clone()).ok()
 }
 
 /// Names another commit in the place of one that was made anew.
 pub(super) fn replace_commit(dir: &Path, before: &str, after: &str) -> std::io::Result<()> {
     let path = dir.join(NAME);
-    let mut value: Value = serde_json::from_slice(&std::fs::read(&path)?)?;
+    let mut value: Value = serde_json::from_slice(&safely::read(&path)?)?;
     let commits = value.pointer_mut("/report/commits").and_then(Value::as_array_mut);
     for commit in commits.into_iter().flatten() {
         let short = commit.as_str().filter(|short| short.len() >= 4 && before.starts_with(short));

@@ -10,6 +10,8 @@ use segue_machine::GateResult;
 use segue_machine::checkpoint::cut_chars;
 use thiserror::Error;
 
+use crate::store::safely;
+
 /// A template that comes with segue, and what it may speak of.
 #[derive(Debug)]
 struct BuiltIn {
@@ -199,7 +201,7 @@ impl Prompts {
 }
 
 fn read(name: &str, path: &Path) -> Result<String, PromptError> {
-    std::fs::read_to_string(path).map_err(|source| PromptError::Unreadable {
+    safely::plain_text(path).map_err(|source| PromptError::Unreadable {
         name: name.to_owned(),
         path: path.display().to_string(),
         source,

@@ -5,10 +5,11 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::safely;
 use crate::state::State;
 
 /// segue's folder in git's.
@@ -66,7 +67,12 @@ impl Place {
     /// Where the state of a work tree is, or would be.
     pub(super) fn of(workdir: &Path) -> Self {
         let place = Self::usual(workdir);
-        let Some(named) = first_line(&place.dir.join(TREES)).map(PathBuf::from) else { return place };
+        let Some(named) = safely::read_text(&place.dir.join(TREES))
+            .ok()
+            .and_then(|text| text.lines().next().map(PathBuf::from))
+        else {
+            return place;
+        };
         let key = place.trees.file_name().unwrap_or_default().to_owned();
         Self { trees: named.join(key), ..place }
     }
@@ -101,7 +107,7 @@ impl Place {
         let mut parts: Vec<PathBuf> =
             self.dir.ancestors().take(if linked { 3 } else { 1 }).map(Path::to_owned).collect();
         parts.reverse();
-        parts.push(self.dir.join("runs"));
+        parts.extend(["runs", "plans", "checkpoints", "restored"].map(|name| self.dir.join(name)));
         parts
     }
 
@@ -130,7 +136,9 @@ pub(super) fn mark(tree: &Path, root: &Path) -> io::Result<()> {
 pub(super) fn note_trees(state: &Path, dir: Option<&Path>) -> io::Result<()> {
     match (fs::remove_file(state.join(TREES)), dir) {
         (Err(error), _) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        (_, Some(dir)) => fs::write(state.join(TREES), format!("{}\n", dir.display())),
+        (_, Some(dir)) => {
+            safely::append(&state.join(TREES)).and_then(|mut file| writeln!(file, "{}", dir.display()))
+        }
         (_, None) => Ok(()),
     }
 }
@@ -157,7 +165,7 @@ fn key(path: &Path) -> String {
 
 fn first_line(path: &Path) -> Option<String> {
     let mut text = String::new();
-    fs::File::open(path).ok()?.take(MOST).read_to_string(&mut text).ok()?;
+    safely::plain(path).ok()?.take(MOST).read_to_string(&mut text).ok()?;
     text.lines().next().map(str::to_owned)
 }
 

@@ -6,6 +6,7 @@ use super::{Item, command_text, fingerprint, words};
 use crate::config::Layers;
 use crate::config::origin::Origin;
 use crate::config::value::{Permissions, Value};
+use crate::store::safely;
 
 /// Limits that a user sets for money and time: a project that sets another one is asked about.
 const LIMITS: [&str; 2] = ["limits", "budget"];
@@ -88,7 +89,7 @@ fn of_value(parts: &[&str], value: &Value, place: &str, root: &Path) -> Vec<Item
 }
 
 fn template(name: &str, file: &str, place: &str, root: &Path) -> Item {
-    let text = std::fs::read_to_string(root.join(file)).unwrap_or_default();
+    let text = safely::plain_text(&root.join(file)).unwrap_or_default();
     let text = text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
     Item::new(format!("template {name}: {file} [{}]", fingerprint(text.trim().as_bytes())), place)
 }

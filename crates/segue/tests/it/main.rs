@@ -42,6 +42,8 @@ mod handoff;
 #[cfg(test)]
 mod helper;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod kill;
 #[cfg(test)]
 mod kill_more;

@@ -233,6 +233,66 @@ fn a_changed_run_is_resumed_when_the_user_says_so_and_one_from_elsewhere_with_a_
     other.world.segue(&["replay", &other.run]).exits(0);
 }
 
+/// A plan that was killed between its phases, changed in every way, and taken up by each command that goes on with one.
+#[test]
+fn s5_a_plan_that_somebody_changed_is_never_gone_on_with_silently() {
+    let world = crate::plan_run::world(2, crate::plan_run::roomy());
+    world.write("segue.plan.toml", &crate::plan_run::native(&[("1", &[], &[1]), ("2", &["1"], &[2])]));
+    world.commit("a plan");
+    let gate = "test -d parts";
+    let killed = world
+        .command(&["run", "segue.plan.toml", "--gate", gate])
+        .env("SEGUE_CRASH_PLAN_AFTER", "4")
+        .output()
+        .unwrap();
+    assert_eq!(killed.status.code(), None, "{}", String::from_utf8_lossy(&killed.stderr));
+    crate::support::until("the phase to be over", || world.segue(&["stop"]).code == Some(2));
+    let dir = crate::support::only_plan(&world);
+    let id = dir.file_name().unwrap().to_str().unwrap().to_owned();
+    let anchor = world.user_state().join("anchors").join(format!("{id}.json"));
+    let (changes, flags) = (dir.join("changes.jsonl"), dir.join("flags.json"));
+    let files = [&anchor, &changes, &flags].map(|path| (path, std::fs::read(path).unwrap()));
+    let text = |path: &Path| std::fs::read_to_string(path).unwrap();
+    let put = |path: &Path, text: &str| std::fs::write(path, text).unwrap();
+    let cases: [(&str, &dyn Fn()); 5] = [
+        ("flags.json", &|| put(&flags, &text(&flags).replace(gate, "true"))),
+        ("not as it was written", &|| put(&changes, &text(&changes).replacen("Parts", "Party", 1))),
+        ("missing at the end", &|| put(&changes, text(&changes).split_inclusive('\n').next().unwrap())),
+        ("was removed", &|| std::fs::remove_file(&anchor).unwrap()),
+        ("added by somebody", &|| {
+            let next = text(&changes).lines().count() + 1;
+            put(
+                &changes,
+                &format!("{}{{\"seq\":{next},\"patch\":{{\"status\":\"completed\"}}}}\n", text(&changes)),
+            );
+        }),
+    ];
+    let sessions = world.steps().sessions().len();
+    for (words, change) in cases {
+        change();
+        for args in [&["resume", &id][..], &["run", "segue.plan.toml", "--resume"], &["plan", "accept", "1"]]
+        {
+            // What counts as completed is not gone on with at all.
+            if words.starts_with("added") && args[0] != "plan" {
+                continue;
+            }
+            let done = world.segue(args);
+            done.exits(2);
+            assert!(
+                done.err.contains(words) && done.err.contains("not as segue left it"),
+                "{args:?}: {}",
+                done.err
+            );
+        }
+        files.iter().for_each(|(path, bytes)| std::fs::write(path, bytes).unwrap());
+    }
+    assert_eq!(world.steps().sessions().len(), sessions, "nothing was started");
+    put(&flags, &text(&flags).replace(gate, "true"));
+    let done = world.segue(&["resume", &id, "--accept-journal"]);
+    done.exits(0);
+    assert!(done.err.contains("accepted as it is"), "{}", done.err);
+}
+
 /// A user of the system who has nothing to do with the run.
 struct Stranger {
     name: String,
@@ -268,10 +328,23 @@ impl Drop for Stranger {
     }
 }
 
+fn sockets(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in dir.read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && path.file_name().is_some_and(|name| name != "repo") {
+            found.extend(sockets(&path));
+        } else if path.extension().is_some_and(|end| end == "sock") {
+            found.push(path);
+        }
+    }
+    found
+}
+
 #[test]
 fn another_user_reads_writes_and_signals_nothing() {
     if !rustix::process::getuid().is_root() {
-        println!("not tried: only root can be somebody else");
+        println!("NOTHING WAS TRIED: only root can be another user as well; run this test as root");
         return;
     }
     let world = World::new(40, Script { step_ms: 200, ..Script::default() });
@@ -303,6 +376,21 @@ fn another_user_reads_writes_and_signals_nothing() {
         assert!(matches!(done.code, Some(1 | 2)), "{args:?}: {}", done.all());
         assert!(!done.all().contains("panicked") && !done.out.contains("TASK"), "{args:?}: {}", done.all());
     }
+    // Neither where the run listens nor by its signals.
+    let socket = sockets(world.root());
+    assert!(!socket.is_empty(), "the run listens somewhere");
+    for socket in socket {
+        let (path, folder) = (socket.to_str().unwrap(), socket.parent().unwrap());
+        assert_eq!(mode(folder), 0o700, "{}", folder.display());
+        let listed = stranger.runs("ls", &[folder.to_str().unwrap()], &world.repo());
+        assert_ne!(listed.code, Some(0), "{}", listed.all());
+        let (socket, segue) = (format!("SEGUE_SOCKET={path}"), env!("CARGO_BIN_EXE_segue"));
+        let args = [&socket, "SEGUE_TOKEN=x", segue, "progress", "by a stranger"];
+        let sent = stranger.runs("env", &args, &world.repo());
+        assert!(sent.code != Some(0) && sent.err.contains("ermission denied"), "{}", sent.all());
+    }
+    let killed = stranger.runs("kill", &[&running.pid().to_string()], &world.repo());
+    assert_ne!(killed.code, Some(0), "{}", killed.all());
     assert!(journal.exists());
     assert_eq!(
         world.segue(&["status", "--json"]).lines()[0]["process"],

@@ -175,6 +175,14 @@ pub(crate) fn only(dir: &Path) -> PathBuf {
     first
 }
 
+/// The folder of the only plan of a world.
+pub(crate) fn only_plan(world: &World) -> PathBuf {
+    let plans = world.state_dir().join("plans").read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let mut plans: Vec<PathBuf> = plans.filter(|path| path.is_dir()).collect();
+    assert_eq!(plans.len(), 1, "{plans:?}");
+    plans.remove(0)
+}
+
 impl Done {
     /// Every line of output as JSON.
     pub(crate) fn lines(&self) -> Vec<Value> {

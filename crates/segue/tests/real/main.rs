@@ -13,6 +13,8 @@ mod compaction;
 #[cfg(test)]
 mod compare;
 #[cfg(test)]
+mod effective;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod gauge;

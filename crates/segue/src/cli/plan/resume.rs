@@ -41,7 +41,7 @@ pub(in crate::cli) fn resume(at: &Place, args: &Resume) -> Result<Option<u8>, Fa
     let id = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let _lock = Lock::take(&plans, &id)?;
     take_over(&store, &id)?;
-    let mut kept = Kept::open(&dir)?;
+    let mut kept = Kept::open_as(&dir, args.accept_journal)?;
     kept.change(|state| {
         state.options.split = args.split.or(state.options.split);
         args.beside.put(&mut state.options);

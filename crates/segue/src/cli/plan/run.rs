@@ -119,7 +119,7 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
     let (dir, old) = choose_state(&plans, before, args)?;
     let id = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let _lock = Lock::take(&plans, &id)?;
-    let kept = if old {
+    let mut kept = if old {
         take_over(&store, &id)?;
         let mut kept = Kept::open(&dir)?;
         kept.change(|state| {

@@ -18,7 +18,7 @@ use crate::plan::outcome::{self, End};
 use crate::plan::runner::{Runner, fields};
 use crate::plan::voice::Voice;
 use crate::plan::{PlanError, gates};
-use crate::store::Store;
+use crate::store::{Store, safely};
 
 /// What an agent is told about the trouble, in the folder of the phase.
 const NAME: &str = "merge.md";
@@ -133,7 +133,7 @@ impl Runner {
             job.gates.insert(0, no_markers(&conflicts));
         }
         let phase = self.phase_of(id);
-        let told = std::fs::read_to_string(self.kept.phase_dir(id).join(NAME)).unwrap_or_default();
+        let told = safely::read_text(&self.kept.phase_dir(id).join(NAME)).unwrap_or_default();
         let others = self.came_since(id);
         let theirs: Vec<String> = others.iter().map(|other| self.known_to(other)).collect();
         let words = minijinja::context! {
