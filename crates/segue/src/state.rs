@@ -3,13 +3,19 @@
 //! A change is made under a lock and put in place whole, so nobody reads half a file. A file that cannot be read is set
 //! aside, not written over: what it held may still be wanted.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+/// How long, and how often, a lock that somebody else holds is tried.
+const PATIENCE: Duration = Duration::from_secs(3);
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// The folder in which segue keeps what is not about one work tree.
 #[derive(Debug, Clone)]
@@ -86,7 +92,7 @@ impl State {
     {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
         let lock = open(&self.path(&format!("{name}.lock")))?;
-        lock.lock()?;
+        hold(&lock).map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
         let path = self.path(name);
         let mut value = match fs::read(&path) {
             Ok(bytes) => match serde_json::from_slice(&bytes) {
@@ -102,6 +108,21 @@ impl State {
         let outcome = change(&mut value);
         self.write(name, &value)?;
         Ok(outcome)
+    }
+}
+
+// Others change a file in a moment; who holds its lock for longer is stuck.
+fn hold(lock: &File) -> io::Result<()> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => thread::sleep(PAUSE),
+            Err(TryLockError::WouldBlock) => {
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, "another process holds its lock"));
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
     }
 }
 

@@ -33,6 +33,9 @@ impl Failure {
 
     /// Writes it to standard error.
     pub(super) fn print(&self, json: bool) {
+        if self.text.is_empty() {
+            return;
+        }
         let mut err = std::io::stderr().lock();
         let _ = if json {
             writeln!(err, "{}", serde_json::json!({ "error": self.text, "exit": self.exit }))
@@ -70,10 +73,19 @@ failure_from! {
     segue_plans::BadTask => usage,
     BridgeError => failed,
     CheckpointError => failed,
-    DriverError => failed,
     crate::plan::PlanError => failed,
     crate::plan::StateError => failed,
     HistoryError => failed,
     segue_journal::Error => failed,
     std::io::Error => failed,
+}
+
+impl From<DriverError> for Failure {
+    fn from(error: DriverError) -> Self {
+        match error {
+            // It was said while the run ended, where a terminal that takes nothing holds up nobody.
+            DriverError::AtOnce { .. } => Self { exit: 130, text: String::new() },
+            error => Self::failed(error.to_string()),
+        }
+    }
 }
