@@ -138,7 +138,7 @@ mod tests {
     fn changes_made_side_by_side_are_all_there() {
         let dir = tempfile::tempdir().unwrap();
         let state = State::at(dir.path().join("new"));
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..25 {

@@ -82,10 +82,10 @@ failure_from! {
 
 impl From<DriverError> for Failure {
     fn from(error: DriverError) -> Self {
-        match error {
+        if matches!(error, DriverError::AtOnce { .. }) {
             // It was said while the run ended, where a terminal that takes nothing holds up nobody.
-            DriverError::AtOnce { .. } => Self { exit: 130, text: String::new() },
-            error => Self::failed(error.to_string()),
+            return Self { exit: 130, text: String::new() };
         }
+        Self::failed(error.to_string())
     }
 }

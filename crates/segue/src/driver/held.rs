@@ -19,13 +19,13 @@ impl Driver {
     /// Holds back what reaches anything outside; timers are the loop's own.
     pub(super) fn hold(&mut self, effects: Vec<Effect>, seq: u64) {
         for effect in effects {
-            match effect {
-                Effect::SetTimer { timer, at } => self.timers.set(timer, at),
-                Effect::ClearTimer { timer } => self.timers.clear(timer),
-                effect => {
-                    let situation = needs_situation(&effect).then(|| self.situation()).flatten();
-                    self.held.push_back(Held { seq, effect, situation });
-                }
+            if let Effect::SetTimer { timer, at } = effect {
+                self.timers.set(timer, at);
+            } else if let Effect::ClearTimer { timer } = effect {
+                self.timers.clear(timer);
+            } else {
+                let situation = needs_situation(&effect).then(|| self.situation()).flatten();
+                self.held.push_back(Held { seq, effect, situation });
             }
         }
     }

@@ -97,7 +97,6 @@ pub(crate) enum DriverError {
 }
 
 /// What comes in from everywhere, to be put in order.
-#[expect(clippy::large_enum_variant, reason = "few are on their way at a time, and most of them are events")]
 #[derive(Debug)]
 enum Input {
     Event(Event),

@@ -110,10 +110,7 @@ impl Outlet {
     /// Waits until everything is written; with a patience, no longer than that without a piece being taken.
     pub(super) async fn drain(&self, patience: Option<Duration>) {
         loop {
-            let before = match self.0.lock().progress() {
-                None => return,
-                Some(written) => written,
-            };
+            let Some(before) = self.0.lock().progress() else { return };
             let taken = self.0.taken.notified();
             match patience {
                 None => taken.await,

@@ -33,7 +33,7 @@ pub(super) fn unwatched<T>(what: impl FnOnce() -> T) -> T {
 #[cfg(all(debug_assertions, target_os = "linux"))]
 mod watching {
     use std::io::Write;
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::{Duration, Instant};
@@ -97,7 +97,7 @@ mod watching {
         AT_WORK.store(at_work, Ordering::Release);
     }
 
-    fn look_on(thread: &PathBuf, over: &AtomicBool) {
+    fn look_on(thread: &Path, over: &AtomicBool) {
         let mut asleep: Option<(u64, Instant)> = None;
         while !over.load(Ordering::Acquire) {
             std::thread::sleep(LOOK);
@@ -155,7 +155,8 @@ mod watching {
     }
 }
 
-#[cfg(all(test, debug_assertions, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(all(debug_assertions, target_os = "linux"))]
 mod tests {
     use std::os::unix::process::ExitStatusExt;
     use std::process::Command;

@@ -17,14 +17,21 @@ const AT_ONCE: Duration = Duration::from_secs(25);
 
 const STEPS: u32 = 12;
 
-/// What is in a pipe before the program writes to it: 4 kB of room are left.
-const FILLED: usize = 60 * 1024;
+/// What a pipe holds, as the system makes it.
+const PIPE: usize = 64 * 1024;
 
-/// A pipe with room for 4 kB.
-fn narrow() -> (PipeReader, std::io::PipeWriter) {
+/// What is in a pipe before the program writes to it, so that 4 kB of room are left.
+const FILLED: usize = PIPE - 4 * 1024;
+
+/// A pipe with something in it already.
+fn filled(with: usize) -> (PipeReader, std::io::PipeWriter) {
     let (reader, mut writer) = std::io::pipe().unwrap();
-    writer.write_all(&vec![b'\n'; FILLED]).unwrap();
+    writer.write_all(&vec![b'\n'; with]).unwrap();
     (reader, writer)
+}
+
+fn narrow() -> (PipeReader, std::io::PipeWriter) {
+    filled(FILLED)
 }
 
 /// A world whose agent says so much that its output fits no pipe and no queue.
@@ -124,9 +131,11 @@ fn a_run_whose_json_nobody_reads_ends_and_is_told_whole_later() {
 #[test]
 fn a_run_whose_lines_nobody_reads_ends_and_its_last_ones_are_shown_later() {
     let world = talkative(40);
-    let (mut reader, writer) = narrow();
+    // A person's lines are few: not one of them fits.
+    let (mut reader, writer) = filled(PIPE);
     let mut program = world.start(&["run", "TASK.md"], writer);
     until("the run to finish", || world.is_finished());
+    assert!(!program.is_over(), "its last lines are not read yet");
     let mut text = String::new();
     reader.read_to_string(&mut text).unwrap();
     assert_eq!(program.ends().code(), Some(0), "{}", world.noted());
@@ -148,7 +157,7 @@ fn a_reader_that_is_gone_ends_nothing() {
 fn ctrl_c_is_answered_while_nobody_reads() {
     for args in [&["run", "TASK.md", "--json"][..], &["run", "TASK.md"]] {
         let world = talkative(40);
-        let (_reader, writer) = narrow();
+        let (_reader, writer) = filled(PIPE);
         let mut program = world.start(args, writer);
         world.until_at_work(6);
         program.signal("INT");
