@@ -32,7 +32,7 @@ pub(crate) struct Book {
     unsaid: VecDeque<(u64, Instant, Said)>,
     bytes: usize,
     busy: bool,
-    batches: SyncSender<Batch>,
+    batches: Option<SyncSender<Batch>>,
     written: mpsc::Receiver<segue_journal::Result<u64>>,
 }
 
@@ -62,7 +62,7 @@ impl Book {
             .name("segue-journal".to_owned())
             .spawn(move || scribe.serve(&to_write, &tell))?;
         let (waiting, unsaid) = (Vec::new(), VecDeque::new());
-        Ok(Self { next: last + 1, waiting, unsaid, bytes: 0, busy: false, batches, written })
+        Ok(Self { next: last + 1, waiting, unsaid, bytes: 0, busy: false, batches: Some(batches), written })
     }
 
     pub(super) fn next_seq(&self) -> u64 {
@@ -111,7 +111,7 @@ impl Book {
         let rows = std::mem::take(&mut self.waiting);
         self.bytes = 0;
         // A thread that is gone says so where its answer is waited for.
-        let _ = self.batches.send(Batch { rows, status, finished_at });
+        let _ = self.batches.as_ref().map(|batches| batches.send(Batch { rows, status, finished_at }));
         self.busy = true;
     }
 
@@ -135,6 +135,12 @@ impl Book {
         let stored = self.written.try_recv().ok();
         self.busy &= stored.is_none();
         stored
+    }
+
+    /// Closes the journal, and waits until it is closed.
+    pub(super) async fn close(&mut self) {
+        self.batches = None;
+        while self.written.recv().await.is_some() {}
     }
 
     /// What may be said now that it is true for good.

@@ -44,7 +44,7 @@ impl Said {
         self.lines.iter().map(String::len).sum::<usize>() + status
     }
 
-    fn lines(lines: Vec<String>) -> Self {
+    pub(super) fn lines(lines: Vec<String>) -> Self {
         Self { lines, ..Self::default() }
     }
 

@@ -257,3 +257,36 @@ impl Pen {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    #[test]
+    fn of_many_lines_that_nobody_takes_the_last_ones_are_kept_and_the_number_of_the_others_is_said() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let outlet = Outlet::open(writer.as_fd(), None);
+        drop(writer);
+        const LINES: usize = 40_000;
+        for n in 0..LINES {
+            outlet.say(Said::lines(vec![format!("line {n}")]), false);
+        }
+        assert!(!outlet.is_drained());
+        outlet.say(Said::lines(vec!["the verdict".to_owned()]), false);
+        let mut text = vec![0; 1];
+        while !text.ends_with(b"the verdict\n") {
+            let mut more = [0; 4096];
+            let read = reader.read(&mut more).unwrap();
+            text.extend_from_slice(&more[..read]);
+        }
+        let text = String::from_utf8(text).unwrap();
+        let said =
+            text.split("segue: ").skip(1).filter_map(|rest| rest.split(' ').next()?.parse::<usize>().ok());
+        let dropped: usize = said.sum();
+        assert!(dropped > 0);
+        assert_eq!(dropped + text.matches("line ").count(), LINES);
+    }
+}

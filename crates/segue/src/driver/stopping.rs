@@ -124,15 +124,16 @@ impl Driver {
         self.inbox.close();
         self.write_day_for_good();
         let patience = (self.asked.times > 0).then_some(READER);
+        let (book, desk, face, asked) = (&mut self.book, &self.desk, &self.face, &self.asked);
         let rest = async {
-            self.desk.close(STATE).await;
-            self.face.close(patience).await;
+            desk.close(STATE).await;
+            let ((), ()) = tokio::join!(face.close(patience), book.close());
         };
         tokio::select! {
             () = rest => {}
             () = signals.next() => {}
             () = async {
-                self.asked.last_moment().await;
+                asked.last_moment().await;
                 tokio::time::sleep(LAST_WORDS).await;
             } => {}
         }
