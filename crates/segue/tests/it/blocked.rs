@@ -259,7 +259,10 @@ fn an_agent_does_not_work_past_its_line_while_the_journal_is_locked() {
     let log = std::fs::read_to_string(world.log()).unwrap();
     assert_eq!(session(&log), 1, "nobody was started without a note of it:\n{log}");
     drop(other);
-    run.wait().exits(0);
+    run.signal("INT");
+    std::thread::sleep(Duration::from_millis(200));
+    run.signal("INT");
+    run.wait().exits(130);
 }
 
 #[test]
