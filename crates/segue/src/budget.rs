@@ -107,6 +107,20 @@ fn middle(openings: &[Opening]) -> Option<Opening> {
     sorted.get(sorted.len().saturating_sub(1) / 2).copied()
 }
 
+/// What one run has spent so far, taken out of its view so that it can be written down elsewhere.
+#[derive(Debug)]
+pub(crate) struct Spending {
+    by_agent: BTreeMap<String, Spent>,
+    openings: Vec<(String, Opening)>,
+}
+
+impl Spending {
+    /// What a run has spent.
+    pub(crate) fn of(view: &View) -> Self {
+        Self { by_agent: by_agent(view), openings: view.openings.clone() }
+    }
+}
+
 /// One run's hand in the day's book.
 #[derive(Debug)]
 pub(crate) struct DayBook {
@@ -171,25 +185,25 @@ impl DayBook {
     ///
     /// # Errors
     /// When the state folder cannot be written.
-    pub(crate) fn write(&mut self, view: &View, now: Millis) -> io::Result<DaySpent> {
+    pub(crate) fn write(&mut self, spending: &Spending, now: Millis) -> io::Result<DaySpent> {
         let (day, midnight) = local_day(now);
         if day != self.day {
-            self.put(view, midnight)?;
-            self.before = by_agent(view);
+            self.put(spending, midnight)?;
+            self.before.clone_from(&spending.by_agent);
             self.earlier_ms = 0;
             self.since = self.since.max(midnight);
             self.day = day;
         }
-        let others = self.put(view, now)?;
-        self.keep_openings(view)?;
+        let others = self.put(spending, now)?;
+        self.keep_openings(&spending.openings)?;
         Ok(self.told(others))
     }
 
-    fn put(&self, view: &View, now: Millis) -> io::Result<Spent> {
+    fn put(&self, spending: &Spending, now: Millis) -> io::Result<Spent> {
         let mut accounts: BTreeMap<String, Spent> = BTreeMap::new();
-        for (agent, spent) in by_agent(view) {
-            let today = spent.less(self.before.get(&agent).copied().unwrap_or_default());
-            let sum = accounts.entry(self.accounts.get(&agent).cloned().unwrap_or(agent)).or_default();
+        for (agent, spent) in &spending.by_agent {
+            let today = spent.less(self.before.get(agent).copied().unwrap_or_default());
+            let sum = accounts.entry(self.accounts.get(agent).unwrap_or(agent).clone()).or_default();
             *sum = sum.plus(today);
         }
         let wall_ms = self.earlier_ms.saturating_add(now.saturating_sub(self.since));
@@ -206,8 +220,8 @@ impl DayBook {
         DaySpent { day: self.day.clone(), others: Spent { wall_ms, ..others }, before, since: self.since }
     }
 
-    fn keep_openings(&mut self, view: &View) -> io::Result<()> {
-        let new = view.openings.get(self.openings..).unwrap_or_default();
+    fn keep_openings(&mut self, all: &[(String, Opening)]) -> io::Result<()> {
+        let new = all.get(self.openings..).unwrap_or_default();
         if new.is_empty() {
             return Ok(());
         }
@@ -219,7 +233,7 @@ impl DayBook {
                 openings.drain(..old);
             }
         })?;
-        self.openings = view.openings.len();
+        self.openings = all.len();
         Ok(())
     }
 }

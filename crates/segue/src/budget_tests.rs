@@ -12,6 +12,10 @@ fn view(agent: &str, tokens: u64, sessions: u32) -> View {
     }
 }
 
+fn spent(agent: &str, tokens: u64, sessions: u32) -> Spending {
+    Spending::of(&view(agent, tokens, sessions))
+}
+
 fn book(dir: &std::path::Path, run: &str, now: Millis) -> DayBook {
     DayBook {
         state: State::at(dir),
@@ -33,12 +37,12 @@ fn a_line_that_is_written_again_does_not_count_twice_and_others_are_seen() {
     let dir = tempfile::tempdir().unwrap();
     let (mut a, mut b) = (book(dir.path(), "a", NOON), book(dir.path(), "b", NOON));
     for _ in 0..3 {
-        a.write(&view("claude", 500, 2), NOON + 1_000).unwrap();
+        a.write(&spent("claude", 500, 2), NOON + 1_000).unwrap();
     }
-    let told = b.write(&view("codex", 70, 1), NOON + 2_000).unwrap();
+    let told = b.write(&spent("codex", 70, 1), NOON + 2_000).unwrap();
     assert_eq!((told.others.tokens, told.others.cost_musd, told.others.sessions), (500, 1_000, 2));
     assert_eq!(told.others.wall_ms, 1_000);
-    let told = a.write(&view("claude", 600, 2), NOON + 3_000).unwrap();
+    let told = a.write(&spent("claude", 600, 2), NOON + 3_000).unwrap();
     assert_eq!((told.others.tokens, told.others.wall_ms), (70, 2_000));
     let day: Day = State::at(dir.path()).read(&file(&a.day));
     assert_eq!((day.total().tokens, day.accounts()["claude/work"].tokens), (670, 600));
@@ -50,10 +54,10 @@ fn a_new_day_counts_only_what_comes_after_it_began() {
     let dir = tempfile::tempdir().unwrap();
     let mut a = book(dir.path(), "a", NOON);
     let (first, next) = (a.day.clone(), NOON + 86_400_000);
-    a.write(&view("claude", 500, 1), NOON).unwrap();
-    let told = a.write(&view("claude", 800, 2), next).unwrap();
+    a.write(&spent("claude", 500, 1), NOON).unwrap();
+    let told = a.write(&spent("claude", 800, 2), next).unwrap();
     assert_eq!((told.before.tokens, told.before.sessions), (800, 2));
-    a.write(&view("claude", 900, 2), next + 5_000).unwrap();
+    a.write(&spent("claude", 900, 2), next + 5_000).unwrap();
     let state = State::at(dir.path());
     let day = |name: &str| state.read::<Day>(&file(name)).total();
     assert_eq!((day(&first).tokens, day(&a.day).tokens, day(&a.day).sessions), (800, 100, 0));
@@ -69,7 +73,7 @@ fn openings_are_kept_once_and_the_middle_one_is_usual() {
     let mut view = view("claude", 500, 1);
     for tokens in [9, 5, 7] {
         view.openings.push(("claude".to_owned(), Opening { tokens, cost_musd: None }));
-        a.write(&view, NOON).unwrap();
+        a.write(&Spending::of(&view), NOON).unwrap();
     }
     let kept: BTreeMap<String, Vec<Opening>> = State::at(dir.path()).read(OPENINGS);
     assert_eq!(kept["claude"].len(), 3);

@@ -48,13 +48,16 @@ pub(crate) fn read(reader: &Reader, run: &str, after: u64) -> Result<Vec<Past>, 
     let mut past = Vec::new();
     let mut last = after;
     loop {
-        let page = reader.events(run, last, PAGE)?;
-        let Some(end) = page.last() else { return Ok(past) };
-        last = end.seq;
-        for stored in &page {
-            past.push(decode(run, stored)?);
-        }
+        let read = page(reader, run, last, PAGE)?;
+        let Some(end) = read.last() else { return Ok(past) };
+        last = end.record.seq;
+        past.extend(read);
     }
+}
+
+/// At most `most` events of a run that follow number `after`.
+pub(crate) fn page(reader: &Reader, run: &str, after: u64, most: usize) -> Result<Vec<Past>, HistoryError> {
+    reader.events(run, after, most)?.iter().map(|stored| decode(run, stored)).collect()
 }
 
 /// The machine as it stands after these events, calling `each` with every step.

@@ -3,15 +3,21 @@
 //! A change is made under a lock and put in place whole, so nobody reads half a file. A file that cannot be read is set
 //! aside, not written over: what it held may still be wanted.
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::store::safely;
+
+/// How long, and how often, a lock that somebody else holds is tried.
+const PATIENCE: Duration = Duration::from_secs(3);
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// The folder in which segue keeps what is not about one work tree.
 #[derive(Debug, Clone)]
@@ -93,7 +99,7 @@ impl State {
     {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
         let lock = safely::append(&self.path(&format!("{name}.lock")))?;
-        lock.lock()?;
+        hold(&lock).map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
         let path = self.path(name);
         let mut value = match safely::read(&path) {
             Ok(bytes) => match serde_json::from_slice(&bytes) {
@@ -117,6 +123,21 @@ fn real(dir: PathBuf) -> PathBuf {
     if dir.is_symlink() { dir.canonicalize().unwrap_or(dir) } else { dir }
 }
 
+// Others change a file in a moment; who holds its lock for longer is stuck.
+fn hold(lock: &File) -> io::Result<()> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => thread::sleep(PAUSE),
+            Err(TryLockError::WouldBlock) => {
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, "another process holds its lock"));
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,7 +156,7 @@ mod tests {
     fn changes_made_side_by_side_are_all_there() {
         let dir = tempfile::tempdir().unwrap();
         let state = State::at(dir.path().join("new"));
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..25 {

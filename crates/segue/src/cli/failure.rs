@@ -33,6 +33,9 @@ impl Failure {
 
     /// Writes it to standard error.
     pub(super) fn print(&self, json: bool) {
+        if self.text.is_empty() {
+            return;
+        }
         let mut err = std::io::stderr().lock();
         let _ = if json {
             writeln!(err, "{}", serde_json::json!({ "error": self.text, "exit": self.exit }))
@@ -71,7 +74,6 @@ failure_from! {
     segue_plans::BadTask => usage,
     BridgeError => failed,
     CheckpointError => failed,
-    DriverError => failed,
     crate::plan::PlanError => failed,
     HistoryError => failed,
     segue_journal::Error => failed,
@@ -86,5 +88,15 @@ impl From<crate::plan::StateError> for Failure {
             StateError::Changed { .. } => Self::usage(told),
             StateError::File { .. } | StateError::Damaged { .. } => Self::failed(told),
         }
+    }
+}
+
+impl From<DriverError> for Failure {
+    fn from(error: DriverError) -> Self {
+        if matches!(error, DriverError::AtOnce { .. }) {
+            // It was said while the run ended, where a terminal that takes nothing holds up nobody.
+            return Self { exit: 130, text: String::new() };
+        }
+        Self::failed(error.to_string())
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn resume_with(
     let mut journal = Journal::open(&store.runs());
     check_trust(&mut journal, &row.id, args.accept_journal)?;
     let past = history::read(journal.view(), &row.id, 0)?;
-    let mut face = Face::new(if at.json { Look::Json } else { Look::Human }, &row.id);
+    let mut face = Face::new(if at.json { Look::Json } else { Look::Human }, &store.runs(), &row.id);
     let machine = history::replay(&past, |step, effects, run| face.skip(&step.record, effects, run.view()));
     let last = past.last().map_or(0, |step| step.record.seq);
     let view = machine.view();
@@ -92,7 +92,7 @@ pub(super) fn resume_with(
     let restored = undo_swap(&place.store, &row.id);
     let back = back.map(|document| way_back::prepare(document, &place, machine.view(), last)).transpose()?;
     journal.append(&row.id, &[], Some("running".into()))?;
-    let book = Book::new(journal, &row.id, last);
+    let book = Book::new(journal, &row.id, last)?;
     let (spec, answer) = (changed.map(Box::new), args.answer.clone());
     let same_session = args.same_session || (answer.is_some() && back.is_none());
     let (now, circuits) = (args.now, known_circuits(&settings));

@@ -156,8 +156,8 @@ pub(super) fn start_as(
         say_permissions(settings);
     }
     let verified = spec.require_verified;
-    let face = Face::new(look, &run);
-    let book = Book::new(journal, &run, 0);
+    let face = Face::new(look, &place.store.runs(), &run);
+    let book = Book::new(journal, &run, 0)?;
     let first = Event::RunStarted { spec: Box::new(spec) };
     let prices = settings.budget.prices.clone();
     let make = move || {
@@ -201,10 +201,8 @@ pub(super) fn drive(
     first: Event,
 ) -> Result<Outcome, Failure> {
     tree::adopt()?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let outcome = runtime.block_on(async { make()?.drive(first).await });
-    runtime.shutdown_timeout(std::time::Duration::from_secs(2));
-    Ok(outcome?)
+    let driven = driver::on_loop(|| async { make()?.drive(first).await })?;
+    Ok(driven?)
 }
 
 // Settings of another tool in a project that has none of segue's: they are not applied, and nobody should think so.

@@ -1,38 +1,68 @@
 //! Keeps the journal of one run: what causes something is stored at once, the rest a moment later and together.
+//!
+//! A thread of its own writes, one batch after the other, so that a disk or a lock holds up nobody else.
 
-use std::time::Instant;
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
 
-use segue_journal::{Entry, Journal, Status};
+use segue_journal::{Entry, Error, Journal, Status};
 use segue_machine::{Effect, Event, Record};
+use tokio::sync::mpsc;
 
+use super::DriverError;
 use super::face::Said;
 use crate::anchor::Anchors;
 
+/// How long a full disk may stay full before the run is stopped.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long to wait before a full disk is tried again.
+const RETRY: Duration = Duration::from_millis(250);
+
+/// The most events, and bytes of them, that wait to be stored; then no more are taken in.
+const MOST_ROWS: usize = 4_096;
+const MOST_BYTES: usize = 16 << 20;
+
 /// The journal of one run, with what has not been stored yet.
 pub(crate) struct Book {
-    journal: Journal,
-    run: String,
     next: u64,
-    waiting: Vec<Waiting>,
-    since: Option<Instant>,
-    anchors: Option<Anchors>,
+    waiting: Vec<Row>,
+    /// What is to be said of events that are not stored yet, with the number of each and when it was taken in.
+    unsaid: VecDeque<(u64, Instant, Said)>,
+    bytes: usize,
+    busy: bool,
+    batches: Option<SyncSender<Batch>>,
+    written: mpsc::Receiver<segue_journal::Result<u64>>,
 }
 
-struct Waiting {
+/// One event as it is stored.
+struct Row {
     seq: u64,
     at: u64,
     event: String,
     effects: String,
-    said: Said,
     /// Whether how the run stands after it is put down elsewhere, too.
     anchored: bool,
 }
 
+struct Batch {
+    rows: Vec<Row>,
+    status: &'static str,
+    finished_at: Option<u64>,
+}
+
 impl Book {
     /// A book that goes on after event `last`.
-    pub(crate) fn new(journal: Journal, run: impl Into<String>, last: u64) -> Self {
-        let anchors = Anchors::of_user();
-        Self { journal, run: run.into(), next: last + 1, waiting: Vec::new(), since: None, anchors }
+    pub(crate) fn new(journal: Journal, run: impl Into<String>, last: u64) -> std::io::Result<Self> {
+        let (batches, to_write) = sync_channel(1);
+        let (tell, written) = mpsc::channel(1);
+        let scribe = Scribe { journal, run: run.into(), anchors: Anchors::of_user() };
+        std::thread::Builder::new()
+            .name("segue-journal".to_owned())
+            .spawn(move || scribe.serve(&to_write, &tell))?;
+        let (waiting, unsaid) = (Vec::new(), VecDeque::new());
+        Ok(Self { next: last + 1, waiting, unsaid, bytes: 0, busy: false, batches: Some(batches), written })
     }
 
     pub(super) fn next_seq(&self) -> u64 {
@@ -40,43 +70,121 @@ impl Book {
     }
 
     /// When the oldest event that is not stored yet was taken in.
-    pub(super) fn waits_since(&self) -> Option<Instant> {
-        self.since
+    pub(super) fn oldest(&self) -> Option<Instant> {
+        self.unsaid.front().map(|(_, since, _)| *since)
     }
 
-    pub(super) fn add(&mut self, record: &Record, effects: &[Effect], said: Said) {
+    /// When the oldest event that nobody stores at the moment was taken in; nothing while others are being stored.
+    pub(super) fn waits_since(&self) -> Option<Instant> {
+        let first = self.waiting.first().filter(|_| !self.busy)?.seq;
+        self.unsaid.iter().find(|(seq, _, _)| *seq == first).map(|(_, since, _)| *since)
+    }
+
+    /// Whether there is no room for more events.
+    pub(super) fn is_full(&self) -> bool {
+        self.unsaid.len() >= MOST_ROWS || self.bytes >= MOST_BYTES
+    }
+
+    pub(super) fn add(&mut self, record: &Record, effects: &[Effect], said: Said) -> Result<(), DriverError> {
         self.next = record.seq + 1;
-        self.since.get_or_insert_with(Instant::now);
-        self.waiting.push(Waiting {
+        self.unsaid.push_back((record.seq, Instant::now(), said));
+        let row = Row {
             seq: record.seq,
             at: record.at,
-            event: serde_json::to_string(&record.event).unwrap_or_default(),
-            effects: serde_json::to_string(effects).unwrap_or_default(),
-            said,
+            event: serde_json::to_string(&record.event)?,
+            effects: serde_json::to_string(effects)?,
             anchored: matches!(
                 record.event,
                 Event::RunStarted { .. } | Event::RunResumed { .. } | Event::CheckpointTaken { .. }
             ),
-        });
+        };
+        self.bytes += row.event.len() + row.effects.len();
+        self.waiting.push(row);
+        Ok(())
     }
 
-    /// Stores everything that waits, and returns what may be said now that it is true for good.
-    pub(super) fn flush(
-        &mut self,
-        status: &str,
-        finished_at: Option<u64>,
-    ) -> segue_journal::Result<Vec<Said>> {
-        let entries: Vec<Entry<'_>> = self
-            .waiting
+    /// Begins to store everything that waits, unless something is being stored: then it is next.
+    pub(super) fn store(&mut self, status: &'static str, finished_at: Option<u64>) {
+        if self.busy || self.waiting.is_empty() {
+            return;
+        }
+        let rows = std::mem::take(&mut self.waiting);
+        self.bytes = 0;
+        // A thread that is gone says so where its answer is waited for.
+        let _ = self.batches.as_ref().map(|batches| batches.send(Batch { rows, status, finished_at }));
+        self.busy = true;
+    }
+
+    /// Whether a batch is on its way to the disk.
+    pub(super) fn is_busy(&self) -> bool {
+        self.busy
+    }
+
+    /// Waits until a batch is on disk and says up to which event. Safe to drop and call again.
+    pub(super) async fn stored(&mut self) -> segue_journal::Result<u64> {
+        let written = self.written.recv().await;
+        self.busy = false;
+        written.unwrap_or_else(|| {
+            let why = "its thread has ended".to_owned();
+            Err(Error::Failed { path: std::path::PathBuf::new(), why })
+        })
+    }
+
+    /// The same without waiting; nothing when there is no answer yet.
+    pub(super) fn stored_now(&mut self) -> Option<segue_journal::Result<u64>> {
+        let stored = self.written.try_recv().ok();
+        self.busy &= stored.is_none();
+        stored
+    }
+
+    /// Closes the journal, and waits until it is closed.
+    pub(super) async fn close(&mut self) {
+        self.batches = None;
+        while self.written.recv().await.is_some() {}
+    }
+
+    /// What may be said now that it is true for good.
+    pub(super) fn said(&mut self, upto: u64) -> Vec<Said> {
+        let stored = self.unsaid.iter().take_while(|(seq, _, _)| *seq <= upto).count();
+        self.unsaid.drain(..stored).map(|(_, _, said)| said).collect()
+    }
+}
+
+/// What the thread writes with.
+struct Scribe {
+    journal: Journal,
+    run: String,
+    anchors: Option<Anchors>,
+}
+
+impl Scribe {
+    fn serve(mut self, batches: &Receiver<Batch>, tell: &mpsc::Sender<segue_journal::Result<u64>>) {
+        while let Ok(batch) = batches.recv() {
+            if tell.blocking_send(self.write(&batch)).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn write(&mut self, batch: &Batch) -> segue_journal::Result<u64> {
+        let entries: Vec<Entry<'_>> = batch
+            .rows
             .iter()
-            .map(|w| Entry { seq: w.seq, at: w.at, event: &w.event, effects: &w.effects })
+            .map(|row| Entry { seq: row.seq, at: row.at, event: &row.event, effects: &row.effects })
             .collect();
-        self.journal.append(&self.run, &entries, Some(Status { text: status, finished_at }))?;
-        if finished_at.is_some() || self.waiting.iter().any(|waiting| waiting.anchored) {
+        let status = Status { text: batch.status, finished_at: batch.finished_at };
+        let began = Instant::now();
+        loop {
+            match self.journal.append(&self.run, &entries, Some(status)) {
+                Ok(()) => break,
+                Err(Error::Full { .. }) if began.elapsed() < PATIENCE => std::thread::sleep(RETRY),
+                Err(error) => return Err(error),
+            }
+        }
+        if batch.finished_at.is_some() || batch.rows.iter().any(|row| row.anchored) {
             self.anchor();
         }
-        self.since = None;
-        Ok(self.waiting.drain(..).map(|w| w.said).collect())
+        Ok(batch.rows.last().map_or(0, |row| row.seq))
     }
 
     // A run goes on without: whoever resumes it is told.

@@ -34,9 +34,12 @@ fn keep(state: &State, account: String, circuit: Option<Circuit>, now: Millis) -
 impl Driver {
     pub(super) fn keep_circuit(&mut self, account: String, circuit: Option<Circuit>) {
         let Some(state) = State::of_user() else { return };
-        if let Err(error) = keep(&state, account, circuit, clock::now()) {
-            self.note(&format!("other runs cannot be told what was learned about an account: {error}"));
-        }
+        let notes = self.notes();
+        self.desk.order(move || {
+            if let Err(error) = keep(&state, account, circuit, clock::now()) {
+                notes.note(&format!("other runs cannot be told what was learned about an account: {error}"));
+            }
+        });
     }
 }
 

@@ -2,12 +2,14 @@
 //! an event. Nothing is decided here.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use segue_machine::{AgentEvent, Event, Price};
+use segue_machine::{AgentEvent, DaySpent, Event, Price};
 
-use super::Driver;
-use crate::budget::DayBook;
+use super::{Driver, Input};
+use crate::budget::{DayBook, Spending};
 use crate::clock;
 
 /// How many calls may go unwritten where no limit of the day depends on them.
@@ -19,10 +21,13 @@ pub(super) const LOOK_AT_DAY: Duration = Duration::from_secs(10);
 /// What the driver knows about spending.
 #[derive(Debug, Default)]
 pub(super) struct Purse {
-    book: Option<DayBook>,
+    book: Option<Arc<Mutex<DayBook>>>,
     prices: BTreeMap<String, Price>,
     calls: u32,
-    complained: bool,
+    /// It is being written at this moment, and once more after that.
+    writing: bool,
+    again: bool,
+    complained: Arc<AtomicBool>,
 }
 
 impl Driver {
@@ -30,6 +35,7 @@ impl Driver {
     pub(crate) fn with_budget(mut self, book: Option<DayBook>, prices: BTreeMap<String, Price>) -> Self {
         let taken_up = self.machine.view().spec.is_some();
         self.queue.extend(book.as_ref().filter(|_| taken_up).map(|book| Event::DaySpent(book.look())));
+        let book = book.map(|book| Arc::new(Mutex::new(book)));
         self.purse = Purse { book, prices, ..Purse::default() };
         self
     }
@@ -62,23 +68,45 @@ impl Driver {
         limited && self.purse.book.is_some()
     }
 
-    /// Writes the book, and takes in what others spent if that is news.
+    /// Has the book written; what others spent comes back as news.
     pub(super) fn write_day(&mut self) {
         self.purse.calls = 0;
-        let Some(book) = self.purse.book.as_mut() else { return };
-        match book.write(self.machine.view(), clock::now()) {
-            Ok(told) => {
-                let known = self.machine.view().day.as_ref();
-                let timed = self.machine.view().spec.as_ref().is_some_and(|s| s.budget.day.wall_ms.is_some());
-                if timed || known != Some(&told) {
-                    self.queue.push_back(Event::DaySpent(told));
-                }
+        let Some(book) = self.purse.book.clone() else { return };
+        if std::mem::replace(&mut self.purse.writing, true) {
+            self.purse.again = true;
+            return;
+        }
+        let (spending, sender) = (Spending::of(self.machine.view()), self.sender.clone());
+        let (complained, notes) = (self.purse.complained.clone(), self.notes());
+        self.purse.writing = self.desk.order(move || {
+            let told = book.lock().unwrap_or_else(PoisonError::into_inner).write(&spending, clock::now());
+            if let Err(error) = &told
+                && !complained.swap(true, Ordering::Relaxed)
+            {
+                notes.note(&format!("the day's budget cannot be kept: {error}"));
             }
-            Err(error) if !self.purse.complained => {
-                self.purse.complained = true;
-                self.note(&format!("the day's budget cannot be kept: {error}"));
+            let _ = sender.blocking_send(Input::Day(told.ok()));
+        });
+    }
+
+    /// The same when nobody takes in news any more.
+    pub(super) fn write_day_for_good(&mut self) {
+        self.purse.writing = false;
+        self.write_day();
+    }
+
+    /// Takes in what others spent, if that is news.
+    pub(super) fn day_written(&mut self, told: Option<DaySpent>) {
+        self.purse.writing = false;
+        if let Some(told) = told {
+            let known = self.machine.view().day.as_ref();
+            let timed = self.machine.view().spec.as_ref().is_some_and(|s| s.budget.day.wall_ms.is_some());
+            if timed || known != Some(&told) {
+                self.queue.push_back(Event::DaySpent(told));
             }
-            Err(_) => {}
+        }
+        if std::mem::take(&mut self.purse.again) {
+            self.write_day();
         }
     }
 }

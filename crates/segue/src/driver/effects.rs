@@ -1,5 +1,7 @@
 //! Carries effects out, one arm each. What takes time is done elsewhere and comes back as an event.
 
+use std::time::Duration;
+
 use segue_agents::Act;
 use segue_machine::{
     Asked, CommitMode, Depth, Effect, Event, GateWhen, NextStep, Notice, Prompt, WordsSource,
@@ -18,17 +20,20 @@ use crate::store::safely;
 /// The name of the snapshot that is taken before a plan's commands run.
 const BEFORE_GATES: &str = "before-gates";
 
+/// How long a checkpoint waits for the copies of messages that it names.
+const MESSAGES: Duration = Duration::from_secs(1);
+
 /// How many running tools a side question names.
 const RUNNING_NAMED: usize = 10;
 
 impl Driver {
-    pub(super) fn carry_out(&mut self, effect: Effect, seq: u64) {
+    pub(super) fn carry_out(&mut self, effect: Effect, known: Option<Situation>, seq: u64) {
         match effect {
             Effect::RunGates { when, round } => self.run_gates(when, round),
             Effect::StartSession { session, agent, conversation, reason } => {
                 self.start_session(session, &agent, conversation, reason);
             }
-            Effect::SendPrompt { session, prompt } => self.send_prompt(session, prompt),
+            Effect::SendPrompt { session, prompt } => self.send_prompt(session, prompt, known),
             Effect::AskCheckpoint { session, asked } => self.ask_checkpoint(session, &asked),
             Effect::AskSide { session, id, asked } => self.ask_side(session, id, &asked),
             Effect::TellAgent { session, text } => {
@@ -39,17 +44,16 @@ impl Driver {
             }
             Effect::AnswerBrake { request, stop } => self.answer_brake(&request, stop),
             Effect::TakeCheckpoint { session, asked, answer, commit, next, source, by: _ } => {
-                self.take_checkpoint(seq, session, asked, (answer, source, next), commit);
+                self.take_checkpoint(seq, session, asked, (answer, source, next), (commit, known));
             }
-            Effect::JudgeWords { session, text, tree } => self.judge_words(session, text, tree),
-            Effect::SaveWork { status, commit } => self.save_work(seq, status, commit),
-            Effect::WriteHandoffFile { reason } => self.write_handoff_file(&reason),
+            Effect::JudgeWords { session, text, tree } => self.judge_words(session, text, tree, known),
+            Effect::SaveWork { status, commit } => self.save_work(seq, status, commit, known),
+            Effect::WriteHandoffFile { reason } => self.write_handoff_file(reason, known),
             Effect::EndSession { session, how } => self.end_session(session, how),
-            Effect::SetTimer { timer, at } => self.timers.set(timer, at),
-            Effect::ClearTimer { timer } => self.timers.clear(timer),
             Effect::KeepCircuit { account, circuit } => self.keep_circuit(account, circuit),
             Effect::Announce(Notice::SessionEnded { .. }) => self.learn_growth(),
-            Effect::Announce(_) => {}
+            // Timers are set at once, without waiting for the disk.
+            Effect::SetTimer { .. } | Effect::ClearTimer { .. } | Effect::Announce(_) => {}
             Effect::Finish(outcome) => {
                 if !outcome.resumable() {
                     Private::remove(&self.place.store.run_dir(&self.place.run));
@@ -64,7 +68,7 @@ impl Driver {
         let Some(state) = State::of_user().filter(|_| self.keeps_book()) else { return };
         let grown = self.machine.view().grown.clone();
         let key = learned::key(self.place.repo.as_ref(), self.place.store.workdir());
-        tokio::task::spawn_blocking(move || {
+        self.desk.order(move || {
             let _ = learned::add(&state, &key, &grown, clock::now());
         });
     }
@@ -82,10 +86,20 @@ impl Driver {
     pub(super) fn keep_message(&self, session: u32, text: &str) {
         use std::io::Write;
         let path = self.place.store.messages(&self.place.run, session);
-        let _ = safely::append(&path).and_then(|mut file| writeln!(file, "{}\n\n---\n", text.trim_end()));
+        let text = format!(
+            "{}
+
+---
+
+",
+            text.trim_end()
+        );
+        self.desk.order(move || {
+            let _ = safely::append(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+        });
     }
 
-    fn situation(&self) -> Option<Situation> {
+    pub(super) fn situation(&self) -> Option<Situation> {
         Situation::of(self.machine.view(), clock::now())
     }
 
@@ -117,8 +131,8 @@ impl Driver {
         }));
     }
 
-    fn send_prompt(&mut self, session: u32, prompt: Prompt) {
-        let Some(situation) = self.situation() else { return };
+    fn send_prompt(&mut self, session: u32, prompt: Prompt, known: Option<Situation>) {
+        let Some(situation) = known else { return };
         let window = self.machine.view().session.as_ref().and_then(|s| s.gauge.ceiling());
         let (place, sender) = (self.place.clone(), self.sender.clone());
         let sent_at_once = !matches!(prompt, Prompt::Continuation { .. } | Prompt::Verify);
@@ -179,8 +193,8 @@ impl Driver {
         self.place.prompts.fill("checkpoint", words)
     }
 
-    fn judge_words(&mut self, session: u32, text: String, tree: bool) {
-        let Some(mut situation) = self.situation() else { return };
+    fn judge_words(&mut self, session: u32, text: String, tree: bool, known: Option<Situation>) {
+        let Some(mut situation) = known else { return };
         let (place, sender) = (self.place.clone(), self.sender.clone());
         tokio::task::spawn_blocking(move || {
             let facts = place.facts(&situation.git);
@@ -201,15 +215,16 @@ impl Driver {
         session: u32,
         asked: Asked,
         (answer, source, next): (Option<String>, Option<WordsSource>, Option<NextStep>),
-        commit: bool,
+        (commit, known): (bool, Option<Situation>),
     ) {
-        let Some(situation) = self.situation() else { return };
+        let Some(situation) = known else { return };
         if let Some(live) = &self.live {
             live.keep_output();
         }
         let (place, sender) = (self.place.clone(), self.sender.clone());
-        let id = format!("{}-c{seq}", place.run);
+        let (id, desk) = (format!("{}-c{seq}", place.run), self.desk.clone());
         tokio::task::spawn_blocking(move || {
+            desk.catch_up(MESSAGES);
             let request = Request { id, session, asked, answer, commit, next, source, situation };
             let events = checkpoint::take(&place, request);
             for event in events {
@@ -218,8 +233,8 @@ impl Driver {
         });
     }
 
-    fn save_work(&mut self, seq: u64, status: String, commit: bool) {
-        let Some(situation) = self.situation() else { return };
+    fn save_work(&mut self, seq: u64, status: String, commit: bool, known: Option<Situation>) {
+        let Some(situation) = known else { return };
         let (place, sender) = (self.place.clone(), self.sender.clone());
         tokio::task::spawn_blocking(move || {
             let work = checkpoint::save(&place, &situation, &format!("end-{seq}"), commit, &status);
@@ -245,12 +260,16 @@ impl Driver {
         self.note(&text);
     }
 
-    fn write_handoff_file(&mut self, reason: &str) {
-        let Some(situation) = self.situation() else { return };
-        match checkpoint::write_handoff_file(&self.place, &situation, reason) {
-            Ok(path) => self.note(&format!("wrote {}", self.place.store.shown(&path))),
-            Err(error) => self.note(&format!("HANDOFF.md could not be written: {error}")),
-        }
+    fn write_handoff_file(&mut self, reason: String, known: Option<Situation>) {
+        let Some(situation) = known else { return };
+        let (place, notes) = (self.place.clone(), self.notes());
+        self.desk.order(move || {
+            let text = match checkpoint::write_handoff_file(&place, &situation, &reason) {
+                Ok(path) => format!("wrote {}", place.store.shown(&path)),
+                Err(error) => format!("HANDOFF.md could not be written: {error}"),
+            };
+            notes.note(&text);
+        });
     }
 }
 

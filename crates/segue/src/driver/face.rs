@@ -1,9 +1,15 @@
 //! What the run shows while it goes: JSON lines, or lines for a person with one that is redrawn. Never stops a run.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::time::Duration;
 
 use segue_machine::{Effect, Millis, Record, View};
 use segue_report::{OuterStream, Style, Terminal, plain, to_json_line};
+
+use super::outlet::Outlet;
+use super::reread::Reread;
 
 /// How a run is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +25,32 @@ pub(crate) enum Look {
 /// What is to be shown for one record once it is durable.
 #[derive(Debug, Default)]
 pub(crate) struct Said {
-    lines: Vec<String>,
-    status: Option<String>,
+    /// The record's number.
+    pub(super) seq: u64,
+    pub(super) lines: Vec<String>,
+    /// The number of the last of the lines.
+    pub(super) last: u64,
+    /// The line that is redrawn; an empty one takes it off the screen.
+    pub(super) status: Option<String>,
+}
+
+impl Said {
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty() && self.status.is_none()
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let status = self.status.as_ref().map_or(0, String::len);
+        self.lines.iter().map(String::len).sum::<usize>() + status
+    }
+
+    pub(super) fn lines(lines: Vec<String>) -> Self {
+        Self { lines, ..Self::default() }
+    }
+
+    fn status(status: String) -> Self {
+        Self { status: Some(status), ..Self::default() }
+    }
 }
 
 /// The face of one run.
@@ -29,57 +59,44 @@ pub(crate) struct Face {
     stream: OuterStream,
     terminal: Terminal,
     live: bool,
-    /// Columns of the status line that stands on the screen.
-    shown: bool,
+    out: Outlet,
+    err: Outlet,
 }
 
 impl Face {
-    /// A face that suits standard output.
-    pub(crate) fn new(look: Look, run: &str) -> Self {
+    /// A face of a run whose journal lies below `runs` that suits standard output.
+    pub(crate) fn new(look: Look, runs: &Path, run: &str) -> Self {
         let live = paints() && look == Look::Human;
         let terminal = Terminal::new(style(live));
-        Self { look, stream: OuterStream::new(run), terminal, live, shown: false }
+        let journal = (look == Look::Json).then(|| Reread::of(runs.to_owned(), run));
+        let out = Outlet::open(io::stdout().as_fd(), journal);
+        let err = Outlet::open(io::stderr().as_fd(), None);
+        Self { look, stream: OuterStream::new(run), terminal, live, out, err }
     }
 
     /// Counts a record that was shown in an earlier life.
     pub(crate) fn skip(&mut self, record: &Record, effects: &[Effect], view: &View) {
-        self.stream.take(record, effects, view);
+        let lines = self.stream.take(record, effects, view);
+        self.out.has_told(lines.last().map_or(0, |line| line.seq));
     }
 
     pub(super) fn render(&mut self, record: &Record, effects: &[Effect], view: &View) -> Said {
         let lines = self.stream.take(record, effects, view);
+        let (seq, last) = (record.seq, lines.last().map_or(0, |line| line.seq));
         match self.look {
-            Look::Json => Said { lines: lines.iter().map(to_json_line).collect(), status: None },
+            Look::Json => Said { seq, lines: lines.iter().map(to_json_line).collect(), last, status: None },
             Look::Human | Look::Plain => {
                 if self.live {
                     self.terminal.resize(width());
                 }
                 let output = self.terminal.take(&lines, view);
-                Said { lines: output.lines, status: output.status }
+                Said { seq, lines: output.lines, last, status: output.status.filter(|_| self.live) }
             }
         }
     }
 
-    pub(super) fn say(&mut self, said: Said) {
-        let mut out = io::stdout().lock();
-        let _ = self.write(&mut out, &said);
-    }
-
-    fn write(&mut self, out: &mut impl Write, said: &Said) -> io::Result<()> {
-        if self.shown && (!said.lines.is_empty() || said.status.is_some()) {
-            write!(out, "\r\x1b[2K")?;
-            self.shown = false;
-        }
-        for line in &said.lines {
-            writeln!(out, "{line}")?;
-        }
-        if self.live
-            && let Some(status) = &said.status
-        {
-            write!(out, "{status}")?;
-            self.shown = true;
-        }
-        out.flush()
+    pub(super) fn say(&self, said: Said) {
+        self.out.say(said, self.look == Look::Json);
     }
 
     /// Whether there is a line that can be redrawn.
@@ -90,25 +107,42 @@ impl Face {
     /// Draws the status line anew between two records.
     pub(super) fn tick(&mut self, view: &View, now: Millis) {
         if let Some(status) = self.terminal.status_at(view, now) {
-            self.say(Said { lines: Vec::new(), status: Some(status) });
+            self.say(Said::status(status));
         }
     }
 
     /// Something for the person at the terminal that is no part of the run.
-    pub(super) fn note(&mut self, text: &str) {
-        let line = format!("segue: {}", plain(text));
-        if self.live {
-            return self.say(Said { lines: vec![line], status: None });
-        }
-        let _ = writeln!(io::stderr().lock(), "{line}");
+    pub(super) fn note(&self, text: &str) {
+        self.notes().note(text);
     }
 
-    /// Takes the status line off the screen.
-    pub(super) fn clear(&mut self) {
-        if std::mem::take(&mut self.shown) {
-            let mut out = io::stdout().lock();
-            let _ = write!(out, "\r\x1b[2K").and_then(|()| out.flush());
+    /// The same, from any thread.
+    pub(super) fn notes(&self) -> Notes {
+        Notes(if self.live { self.out.clone() } else { self.err.clone() })
+    }
+
+    /// Whether all that was said is read.
+    pub(super) fn is_told(&self) -> bool {
+        self.out.is_drained() && self.err.is_drained()
+    }
+
+    /// Takes the status line off the screen, and waits until all that was said is read; with a patience, no longer than
+    /// that without anything being taken.
+    pub(super) async fn close(&self, patience: Option<Duration>) {
+        if self.live {
+            self.out.say(Said::status(String::new()), false);
         }
+        tokio::join!(self.out.drain(patience), self.err.drain(patience));
+    }
+}
+
+/// Where notes for the person go.
+#[derive(Debug, Clone)]
+pub(super) struct Notes(Outlet);
+
+impl Notes {
+    pub(super) fn note(&self, text: &str) {
+        self.0.say(Said::lines(vec![format!("segue: {}", plain(text))]), false);
     }
 }
 

@@ -6,24 +6,29 @@ mod book;
 mod child;
 mod circuits;
 mod day;
+mod desk;
 mod effects;
 mod face;
 mod gemini_home;
+mod held;
 mod keyboard;
 mod look;
+mod outlet;
+mod reread;
 mod session;
 mod socket;
+mod stopping;
 mod tail;
 mod timers;
+mod watchdog;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use segue_machine::{AgentEvent, Event, Outcome, Phase, Record, Run, StopHow, Verdict};
+use segue_machine::{AgentEvent, Event, Outcome, Phase, Record, Run, Verdict};
 use thiserror::Error;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::checkpoint::Workplace;
@@ -37,12 +42,16 @@ pub(crate) use face::{
     width as screen_width,
 };
 pub(crate) use socket::{Message, Verdict as HookVerdict, send as say_to_run};
+pub(crate) use watchdog::on_loop;
 
 use child::News;
 use day::Purse;
+use desk::Desk;
+use held::Held;
 use keyboard::Keyboard;
 use session::Live;
 use socket::Listener;
+use stopping::{Asked, Signals};
 use timers::Timers;
 
 /// Events that cause nothing are stored together, at the latest after this time.
@@ -50,6 +59,12 @@ const GROUP: Duration = Duration::from_millis(30);
 
 /// How often a file that an agent writes beside its output is looked at.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// How long an agent whose journal hangs is let work before it is stopped without a note of it.
+const HANGS: Duration = Duration::from_secs(2);
+
+/// How long an agent may take to be gone when the journal is lost.
+const GONE: Duration = Duration::from_secs(10);
 
 /// How often the time that is left of a wait is shown anew.
 const TICK: Duration = Duration::from_secs(1);
@@ -60,6 +75,17 @@ pub(crate) enum DriverError {
     /// The truth about the run can no longer be kept.
     #[error("the run was stopped because its journal cannot be written: {0}")]
     Journal(#[from] segue_journal::Error),
+    /// What happened cannot be put into words.
+    #[error("the run was stopped because an event cannot be written down: {0}")]
+    Words(#[from] serde_json::Error),
+    /// It was asked to stop twice, and something outside held it up.
+    #[error(
+        "stopped at once, without a last checkpoint: `segue resume {run}` continues from what the journal has"
+    )]
+    AtOnce {
+        /// The run.
+        run: String,
+    },
     /// Something the run needs from the system is not to be had.
     #[error("the run was stopped: {what}: {source}")]
     System {
@@ -71,18 +97,36 @@ pub(crate) enum DriverError {
 }
 
 /// What comes in from everywhere, to be put in order.
-#[expect(clippy::large_enum_variant, reason = "few are on their way at a time, and most of them are events")]
 #[derive(Debug)]
 enum Input {
     Event(Event),
     Agent(u32, News),
-    Prompt { session: u32, text: String, warning: Option<String> },
+    Prompt {
+        session: u32,
+        text: String,
+        warning: Option<String>,
+    },
     Looked(look::Found),
+    /// The day's book is written; what others spent.
+    Day(Option<segue_machine::DaySpent>),
 }
 
 impl From<Event> for Input {
     fn from(event: Event) -> Self {
         Self::Event(event)
+    }
+}
+
+/// Notes for the person at the terminal, without secrets.
+#[derive(Debug, Clone)]
+struct Notes {
+    face: face::Notes,
+    redactor: segue_redact::Redactor,
+}
+
+impl Notes {
+    fn note(&self, text: &str) {
+        self.face.note(&self.redactor.text(text).text);
     }
 }
 
@@ -98,6 +142,8 @@ pub(crate) struct Driver {
     looks: look::Looks,
     /// Events to be taken in before anything else, in order.
     queue: VecDeque<Event>,
+    /// What is to be done once the event that caused it is on disk, in order.
+    held: VecDeque<Held>,
     inbox: mpsc::Receiver<Input>,
     sender: mpsc::Sender<Input>,
     socket: Listener,
@@ -108,6 +154,8 @@ pub(crate) struct Driver {
     /// This program, for hooks and bridges. Asked for once: an update in the middle of a run takes the name away.
     program: Option<PathBuf>,
     purse: Purse,
+    desk: Desk,
+    asked: Asked,
 }
 
 impl Driver {
@@ -139,6 +187,10 @@ impl Driver {
             outcome: None,
             keyboard: Keyboard::default(),
             purse: Purse::default(),
+            held: VecDeque::new(),
+            asked: Asked::default(),
+            desk: Desk::open()
+                .map_err(|source| DriverError::System { what: "a thread for the state folder", source })?,
             program: std::env::current_exe().ok(),
             crash: std::env::var("SEGUE_CRASH_AFTER").ok().and_then(|v| v.parse().ok()),
         })
@@ -153,47 +205,54 @@ impl Driver {
     /// Drives the run from `first` to its end.
     pub(crate) async fn drive(mut self, first: Event) -> Result<Outcome, DriverError> {
         self.queue.push_back(first);
-        let ended = self.turn().await;
-        self.face.clear();
-        self.write_day();
-        if ended.is_err() {
-            self.abandon().await;
-        }
-        if matches!(ended, Err(DriverError::Journal(_))) {
-            self.save_last().await;
+        let mut signals = Signals::listen()?;
+        let ended = self.turn(&mut signals).await;
+        match &ended {
+            Ok(_) => {}
+            Err(error @ DriverError::AtOnce { .. }) => self.end_at_once(error).await,
+            Err(_) => {
+                self.abandon(GONE).await;
+                self.save_last().await;
+            }
         }
         if let Some(gates) = self.gates.take() {
             gates.abort();
         }
         self.socket.close();
+        self.say_the_rest(&mut signals).await;
         ended
     }
 
-    async fn turn(&mut self) -> Result<Outcome, DriverError> {
-        let mut interrupt = listen(SignalKind::interrupt())?;
-        let mut terminate = listen(SignalKind::terminate())?;
-        let mut hang_up = listen(SignalKind::hangup())?;
+    async fn turn(&mut self, signals: &mut Signals) -> Result<Outcome, DriverError> {
         loop {
             self.settle()?;
             if let Some(outcome) = self.outcome.take() {
                 return Ok(outcome);
             }
+            if !self.held.is_empty() {
+                self.store();
+            }
             let group = self.book.waits_since();
             let due = tokio::time::Instant::from_std(group.unwrap_or_else(Instant::now) + GROUP);
+            let hangs = self.hangs_from();
+            let room = !self.book.is_full();
             tokio::select! {
                 biased;
-                _ = interrupt.recv() => self.stop_asked(),
-                _ = terminate.recv() => self.stop_asked(),
-                _ = hang_up.recv() => self.stop_asked(),
+                () = signals.next() => self.stop_asked(),
+                () = self.asked.last_moment() => {
+                    return Err(DriverError::AtOnce { run: self.place.run.clone() });
+                }
                 timer = self.timers.next() => self.timer_fired(timer),
+                stored = self.book.stored(), if self.book.is_busy() => self.stored(stored?),
+                () = tokio::time::sleep_until(hangs.unwrap_or(due)), if hangs.is_some() => self.do_what_is_safe(),
                 // Before the inbox: an agent that never pauses must not keep its events from the disk.
-                () = tokio::time::sleep_until(due), if group.is_some() => self.flush()?,
-                said = self.socket.next() => {
+                () = tokio::time::sleep_until(due), if group.is_some() => self.store(),
+                said = self.socket.next(), if room => {
                     self.heard();
                     self.read_along();
                     self.queue.extend(said);
                 }
-                Some(input) = self.inbox.recv() => self.input(input),
+                Some(input) = self.inbox.recv(), if room => self.input(input),
                 () = self.keyboard.enter() => self.queue.push_back(Event::TryAsked),
                 () = tokio::time::sleep(TICK), if self.counts_down() => self.tick(),
                 () = tokio::time::sleep(day::LOOK_AT_DAY), if self.watches_day() => self.write_day(),
@@ -222,44 +281,30 @@ impl Driver {
         let effects = self.machine.handle(&record);
         self.keyboard.listen(self.machine.view().waiting.is_some());
         let said = self.face.render(&record, &effects, self.machine.view());
-        let crash_here = self.crash == Some(record.seq);
-        self.book.add(&record, &effects, said);
-        if !effects.is_empty() || crash_here {
-            self.flush()?;
-        }
-        if crash_here {
-            die();
-        }
+        self.book.add(&record, &effects, said)?;
         if let Event::Agent { session, event: AgentEvent::Said { text } } = &record.event {
             self.keep_message(*session, text);
         }
-        for effect in effects {
-            self.carry_out(effect, record.seq);
+        self.hold(effects, record.seq);
+        if self.crash == Some(record.seq) {
+            self.crash_at(record.seq);
         }
         let (call, now) = day::due(&record.event);
         self.keep_day(call, now);
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), DriverError> {
-        let status = status_word(self.machine.view());
-        for said in self.book.flush(status, self.machine.view().finished_at)? {
-            self.face.say(said);
-        }
-        Ok(())
+    fn store(&mut self) {
+        let view = self.machine.view();
+        self.book.store(status_word(view), view.finished_at);
     }
 
-    fn stop_asked(&mut self) {
-        if self.machine.view().session.is_some() {
-            let spec = self.machine.view().spec.as_deref();
-            let most = spec.map_or(0, |spec| spec.limits.ask_timeout_ms / 1_000);
-            let text = format!(
-                "stopping: the agent is writing a checkpoint (at most {most} s); press Ctrl-C again to stop at once. \
-                 The files are saved in any case; `segue resume` continues"
-            );
-            self.face.note(&text);
+    /// Everything up to this event is on disk.
+    fn stored(&mut self, upto: u64) {
+        for said in self.book.said(upto) {
+            self.face.say(said);
         }
-        self.queue.push_back(Event::StopAsked { how: StopHow::Gently });
+        self.carry_out_held(upto);
     }
 
     fn counts_down(&self) -> bool {
@@ -281,26 +326,17 @@ impl Driver {
                 self.prompt_agent(session, text);
             }
             Input::Looked(found) => self.looked(&found),
+            Input::Day(told) => self.day_written(told),
         }
     }
 
-    fn note(&mut self, text: &str) {
-        self.face.note(&self.place.redactor.text(text).text);
+    fn note(&self, text: &str) {
+        self.notes().note(text);
     }
 
-    // The journal is gone, and with it the right to let an agent work on.
-    async fn abandon(&mut self) {
-        if let Some(live) = self.live.take() {
-            live.kill();
-            let gone = async {
-                while let Some(input) = self.inbox.recv().await {
-                    if let Input::Agent(_, News::Gone { .. }) = input {
-                        break;
-                    }
-                }
-            };
-            let _ = tokio::time::timeout(Duration::from_secs(10), gone).await;
-        }
+    /// Notes for the person, from any thread.
+    fn notes(&self) -> Notes {
+        Notes { face: self.face.notes(), redactor: self.place.redactor.clone() }
     }
 }
 
@@ -310,10 +346,6 @@ fn status_word(view: &segue_machine::View) -> &'static str {
         return "running";
     }
     view.outcome.as_ref().map_or(Verdict::Stopped, |outcome| outcome.verdict).word()
-}
-
-fn listen(kind: SignalKind) -> Result<Signal, DriverError> {
-    signal(kind).map_err(|source| DriverError::System { what: "signals", source })
 }
 
 /// Dies as `kill -9` would have it: for tests of what survives that.

@@ -17,6 +17,7 @@ use super::Driver;
 use super::child::{self, Control, Handle, Launch, News};
 use super::gemini_home::{self, GeminiHome};
 use super::tail::Along;
+use super::watchdog::unwatched;
 use crate::config::{AgentKind, AgentSettings, Permissions, PromptBy};
 use crate::permissions;
 use crate::process;
@@ -173,7 +174,8 @@ impl Driver {
         let Some(live) = self.live.as_ref().filter(|l| l.n == n) else { return false };
         let launch = self.launch(n, live, prompt);
         let program = launch.command.first().cloned().unwrap_or_default();
-        match child::spawn(launch, n, self.sender.clone()) {
+        let to = self.sender.clone();
+        match unwatched(|| child::spawn(launch, n, to)) {
             Ok(handle) => {
                 self.queue.push_back(Event::SessionSpawned {
                     session: n,
@@ -315,6 +317,9 @@ impl Driver {
                 self.read_along();
             }
             News::Gone { exit, orphans } => {
+                if let Some(along) = self.live.as_mut().and_then(|live| live.along.as_mut()) {
+                    along.seek();
+                }
                 self.read_along();
                 self.with_adapter(n, |adapter, io| adapter.exited(exit, io));
                 gemini_home::remove(&self.place.store.run_dir(&self.place.run));

@@ -3,11 +3,15 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use segue_agents::{Lines, Tail};
 
 /// How deep below the agent's folder the file may lie.
 const DEPTH: u32 = 5;
+
+/// How often the file is looked for.
+const SEEK: Duration = Duration::from_millis(50);
 
 /// A file that grows.
 #[derive(Debug)]
@@ -15,6 +19,8 @@ pub(super) struct Along {
     root: PathBuf,
     ends_with: String,
     file: Option<File>,
+    /// When it was last looked for.
+    sought: Option<Instant>,
     read: u64,
     lines: Lines,
 }
@@ -31,15 +37,22 @@ impl Along {
             root: home.join(tail.folder),
             ends_with: tail.ends_with.clone(),
             file: None,
+            sought: None,
             read: 0,
             lines: Lines::default(),
         })
     }
 
+    /// The next look is one for the file, too, even if that was looked for a moment ago.
+    pub(super) fn seek(&mut self) {
+        self.sought = None;
+    }
+
     /// The lines that have come since the last time.
     pub(super) fn news(&mut self) -> Vec<Vec<u8>> {
         let mut found = Vec::new();
-        if self.file.is_none() {
+        if self.file.is_none() && self.sought.is_none_or(|at| at.elapsed() >= SEEK) {
+            self.sought = Some(Instant::now());
             self.file = find(&self.root, &self.ends_with, DEPTH).and_then(|path| File::open(path).ok());
         }
         let Some(file) = self.file.as_mut() else { return found };
@@ -86,6 +99,8 @@ mod tests {
         assert!(along.news().is_empty());
         let mut file = File::create(day.join("rollout-a-t1.jsonl")).unwrap();
         file.write_all(b"one\ntw").unwrap();
+        assert!(along.news().is_empty(), "it is not looked for at every line");
+        std::thread::sleep(SEEK);
         assert_eq!(along.news(), [b"one"]);
         file.write_all(b"o\n").unwrap();
         assert_eq!(along.news(), [b"two"]);

@@ -16,6 +16,8 @@ mod beside_life;
 #[cfg(test)]
 mod beside_merge;
 #[cfg(test)]
+mod blocked;
+#[cfg(test)]
 mod bridge;
 #[cfg(test)]
 mod budget;
