@@ -21,6 +21,7 @@ mod named;
 pub mod report;
 mod show;
 pub mod split;
+mod status_line;
 mod task;
 mod text;
 mod verbs;

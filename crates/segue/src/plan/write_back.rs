@@ -100,7 +100,7 @@ impl Runner {
             states.iter().map(|(key, status)| (key.as_str(), *status)).collect();
         let back = segue_plans::write_back(name, &text, self.plan.format, &states)
             .map_err(|error| error.to_string())?;
-        if back.changed.is_empty() {
+        if back.changed.is_empty() && !back.status {
             return Ok(false);
         }
         replace(&path, &back.text).map_err(|error| error.to_string())?;
