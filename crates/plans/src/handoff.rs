@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::ids::same;
 use crate::model::{Phase, Task};
-use crate::named::task_named;
+use crate::named::{task_in_words, task_named, task_told};
 use crate::report::{Report, TaskOutcome, TaskReport};
 
 /// How much of what an agent says is kept, in characters.
@@ -94,7 +94,7 @@ pub fn write(phase: &Phase, report: &Report, around: &Around<'_>) -> String {
     let told: BTreeMap<&str, &TaskReport> = report
         .tasks
         .iter()
-        .filter_map(|told| task_named(&all, &told.id).map(|task| (task.id.as_str(), told)))
+        .filter_map(|told| task_told(&all, told).map(|task| (task.id.as_str(), told)))
         .collect();
     let told = |id: &str| told.get(id).copied();
     let fails = |id: &str| around.failing.iter().any(|failing| same(failing, id));
@@ -142,9 +142,13 @@ pub fn read(text: &str, phase: &Phase) -> Result<Handoff, BadHandoff> {
         let by_cell = phase.tasks.iter().find(|task| cell(&task.id).trim() == name);
         by_cell.or_else(|| task_named(&tasks, name)).map(|task| task.id.clone())
     };
-    let ids = |names: Vec<String>| {
-        let id = |name: String| known(&name).ok_or(BadHandoff::UnknownTask(name));
-        names.into_iter().map(id).collect::<Result<Vec<String>, _>>()
+    // Its words count: an id may be a place in a list that has changed since.
+    let ids = |rows: Vec<(String, String)>| {
+        let id = |(name, words): (String, String)| {
+            let told = task_in_words(&tasks, &words).map(|task| task.id.clone());
+            told.or_else(|| known(&name)).ok_or(BadHandoff::UnknownTask(name))
+        };
+        rows.into_iter().map(id).collect::<Result<Vec<String>, _>>()
     };
     let remaining = ids(table(&text, "Tasks Remaining").ok_or(BadHandoff::NoTable("remaining"))?)?;
     let done = ids(table(&text, "Tasks Completed").ok_or(BadHandoff::NoTable("completed"))?)?;
@@ -190,17 +194,24 @@ fn section<'t>(text: &'t str, title: &str) -> Option<&'t str> {
     Some(rest.find("\n## ").map_or(rest, |end| &rest[..=end]))
 }
 
-// The first cells of a table, without its head.
-fn table(text: &str, title: &str) -> Option<Vec<String>> {
+// The first cells of a table, without its head, each with what the task is called where a column says so.
+fn table(text: &str, title: &str) -> Option<Vec<(String, String)>> {
+    fn cells(row: &str) -> Vec<&str> {
+        row.trim_matches('|').split('|').map(str::trim).collect()
+    }
     let body = section(text, title)?;
     let mut rows = body.lines().map(str::trim).filter(|line| line.starts_with('|'));
-    rows.next()?;
-    let first = |row: &str| row.trim_matches('|').split('|').next().map(|id| id.trim().to_owned());
+    let with_words = cells(rows.next()?).get(1).is_some_and(|head| head.eq_ignore_ascii_case("what"));
+    let row = |row: &str| {
+        let cells = cells(row);
+        let words = cells.get(1).filter(|_| with_words).map_or("", |words| *words);
+        Some(((*cells.first()?).to_owned(), words.to_owned()))
+    };
     let is_none = |id: &String| {
         id.chars().all(|c| "-–—: ".contains(c))
             || ["none", "(none)", "n/a"].contains(&id.to_lowercase().as_str())
     };
-    Some(rows.filter_map(first).filter(|id| !is_none(id)).collect())
+    Some(rows.filter_map(row).filter(|(id, _)| !is_none(id)).collect())
 }
 
 fn cell(text: &str) -> String {

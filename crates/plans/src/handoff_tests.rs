@@ -11,6 +11,7 @@ fn report(done: &[&str]) -> Report {
         id: (*id).to_owned(),
         status: TaskOutcome::Completed,
         note: "a|b".to_owned(),
+        ..TaskReport::default()
     };
     Report {
         status: ReportStatus::Failed,
@@ -92,4 +93,26 @@ fn p2_the_form_of_phase_runners_is_read_with_its_partial_progress() {
     assert_eq!(left(&heading), [false, true, true], "the heading names the phase, too");
     let other = OTHER_FORM.replace("6D", "7");
     assert_eq!(read(&other, &phase()), Err(BadHandoff::OtherPhase("7".to_owned())));
+}
+
+#[test]
+fn p2_what_is_done_is_known_by_its_words_when_a_task_was_put_before_it() {
+    let text = write(&phase(), &report(&["1.1"]), &Around::default());
+    let mut phase = phase();
+    phase.tasks.iter_mut().for_each(|task| task.title = task.title.replace("do |", "make |"));
+    let renamed = read(&text, &phase).unwrap();
+    assert_eq!(renamed.done(), ["1.1"], "by its id, when its words are gone");
+    let titled =
+        |id: &str, title: &str| Task { id: id.to_owned(), title: title.to_owned(), ..Task::default() };
+    let before = Phase { tasks: vec![titled("1", "walls"), titled("2", "roof")], ..Phase::new("6D") };
+    let text = write(&before, &report(&["1"]), &Around::default());
+    let after = Phase {
+        tasks: vec![titled("1", "cellar"), titled("2", "walls"), titled("3", "roof")],
+        ..Phase::new("6D")
+    };
+    let handoff = read(&text, &after).unwrap();
+    assert_eq!(
+        (handoff.done(), handoff.remains("3"), handoff.remains("1")),
+        (["2".to_owned()].as_slice(), true, false)
+    );
 }

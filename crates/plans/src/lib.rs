@@ -21,6 +21,7 @@ mod named;
 pub mod report;
 mod show;
 pub mod split;
+mod status_line;
 mod task;
 mod text;
 mod verbs;
@@ -44,7 +45,7 @@ pub use model::{
     Artifact, Check, Complexity, Criterion, Format, Gate, Link, MustHave, Oddity, OddityKind, Phase, Place,
     Plan, Source, Status, Step, Task,
 };
-pub use named::task_named;
+pub use named::{task_in_words, task_named, task_told};
 pub use show::draw;
 pub use task::{BadTask, read_task};
 pub use write_back::{WrittenBack, merge_by_item, write_back};

@@ -4,6 +4,10 @@
 
 use crate::ids::same;
 use crate::model::Task;
+use crate::report::TaskReport;
+
+/// The fewest characters of a title that stand for all of it.
+const SHORTEST: usize = 8;
 
 /// The task that a name stands for.
 pub fn task_named<'t>(tasks: &[&'t Task], name: &str) -> Option<&'t Task> {
@@ -13,6 +17,25 @@ pub fn task_named<'t>(tasks: &[&'t Task], name: &str) -> Option<&'t Task> {
         .or_else(|| by_first_word(tasks, name))
         .or_else(|| only(tasks, |task| task.files.iter().any(|file| same_path(file, name))))
         .or_else(|| by_number(tasks, name))
+}
+
+/// The task that a report is about. Where its words name one, they count: an id may be a place in a list that has changed.
+pub fn task_told<'t>(tasks: &[&'t Task], told: &TaskReport) -> Option<&'t Task> {
+    task_in_words(tasks, &told.title).or_else(|| task_named(tasks, &told.id))
+}
+
+/// The task with that title, or the only one whose title begins with these words, or they with it.
+pub fn task_in_words<'t>(tasks: &[&'t Task], words: &str) -> Option<&'t Task> {
+    let words = plain(words);
+    let words = words.trim_end_matches(['…', '.', ' ']);
+    if words.is_empty() {
+        return None;
+    }
+    let title = |task: &Task| plain(&task.title);
+    let long = words.chars().count() >= SHORTEST;
+    only(tasks, |task| title(task) == words)
+        .or_else(|| only(tasks, |task| long && title(task).starts_with(words)))
+        .or_else(|| only(tasks, |task| title(task).len() >= SHORTEST && words.starts_with(&title(task))))
 }
 
 /// The tasks that change one of these files.
@@ -68,6 +91,24 @@ fn same_path(a: &str, b: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_words_of_a_report_count_more_than_a_place_in_a_list() {
+        let task =
+            |id: &str, title: &str| Task { id: id.to_owned(), title: title.to_owned(), ..Task::default() };
+        let all =
+            [task("1", "Look around"), task("2", "Write the `model`"), task("3", "Write the model of it")];
+        let tasks: Vec<&Task> = all.iter().collect();
+        let found = |id: &str, title: &str| {
+            let told = TaskReport { id: id.to_owned(), title: title.to_owned(), ..TaskReport::default() };
+            task_told(&tasks, &told).map(|task| task.id.as_str())
+        };
+        assert_eq!(found("1", "Write the model"), Some("2"));
+        assert_eq!(found("1", "write the model of…"), Some("3"));
+        assert_eq!(found("1", "Look around (done in abc)"), Some("1"));
+        assert_eq!(found("1", "Write the"), Some("1"), "the words of two");
+        assert_eq!(found("2", ""), Some("2"));
+    }
 
     #[test]
     fn p1_a_task_is_found_by_id_title_number_or_file_and_never_guessed() {

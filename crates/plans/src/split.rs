@@ -135,13 +135,27 @@ pub fn expanded(plan: &Plan, split: &BTreeMap<String, Vec<Part>>, answers: impl 
                     Answers::Last => Role::Answers,
                     Answers::None => Role::LastBeside,
                 };
-                expanded
-                    .phases
-                    .extend(parts.iter().enumerate().map(|(at, part)| piece(&phase, part, role(at))));
+                let mut pieces: Vec<Phase> =
+                    parts.iter().enumerate().map(|(at, part)| piece(&phase, part, role(at))).collect();
+                in_order(&phase, &mut pieces);
+                expanded.phases.append(&mut pieces);
             }
         }
     }
     expanded
+}
+
+// Where a phase marks what may be done side by side (`[P]`), any other task keeps its place.
+fn in_order(whole: &Phase, pieces: &mut [Phase]) {
+    if !whole.tasks.iter().any(|task| task.beside) {
+        return;
+    }
+    let free: Vec<bool> = pieces.iter().map(|piece| piece.tasks.iter().all(|task| task.beside)).collect();
+    let ids: Vec<String> = pieces.iter().map(|piece| piece.id.clone()).collect();
+    for (at, piece) in pieces.iter_mut().enumerate() {
+        let before = (0..at).filter(|before| !(free[at] && free[*before]));
+        piece.needs.extend(before.map(|before| ids[before].clone()));
+    }
 }
 
 /// What a part is held to beside its own tasks.
@@ -236,6 +250,17 @@ mod tests {
         let seen: Vec<Vec<&str>> =
             parts.iter().map(|p| p.tasks.iter().map(String::as_str).collect()).collect();
         assert_eq!(seen, [vec!["2"], vec!["3", "4"]], "{notes:?}");
+    }
+
+    #[test]
+    fn h2_parts_keep_the_order_of_tasks_that_are_not_marked_as_parallel() {
+        let mut plan = plan();
+        plan.phases[1].tasks.iter_mut().skip(1).for_each(|task| task.beside = true);
+        let three = asked(&[("one", &["1"]), ("two", &["2"]), ("three", &["3", "4"])]);
+        let parts = asked_for(&plan.phases[1], &three).parts;
+        let plan = expanded(&plan, &BTreeMap::from([("2".to_owned(), parts)]), |_| Answers::None);
+        let needs: Vec<String> = plan.phases[1..4].iter().map(|piece| piece.needs.join(" ")).collect();
+        assert_eq!(needs, ["1", "1 2a", "1 2a"]);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::formats::{NoPlan, items_of};
+use crate::items::Item;
 use crate::model::{Format, Status};
+use crate::status_line;
 
 /// A plan file with the states of its items written into it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -12,6 +14,8 @@ pub struct WrittenBack {
     pub text: String,
     /// The keys of the items that are different now.
     pub changed: Vec<String>,
+    /// The line that says how far the whole file is was changed too: nothing in it is open any more.
+    pub status: bool,
     /// The keys that the file has no item for: somebody took it out or changed its words.
     pub missing: Vec<String>,
 }
@@ -19,7 +23,8 @@ pub struct WrittenBack {
 /// Writes states into the text of one file, by the items' keys.
 ///
 /// The text is read again, so it may have been edited since the plan was read: an item is found by its key wherever it
-/// stands now. Only whether something is left to do is written: a state that says the same as the file changes nothing.
+/// stands now. Only whether something is left to do is written: a state that says the same as the file changes nothing. Where
+/// a file has a status of its own (BMAD, Backlog.md, Debussy), it follows when nothing in the file is open.
 ///
 /// # Errors
 /// The text can no longer be read.
@@ -46,6 +51,12 @@ pub fn write_back(
         back.changed.push(item.key.clone());
     }
     back.text.push_str(text.get(from..).unwrap_or_default());
+    let over = |item: &Item| wanted.get(item.key.as_str()).copied().unwrap_or(item.status).is_over();
+    let ends = states.iter().any(|(_, status)| status.is_over()) && items.iter().all(over);
+    if let Some(text) = ends.then(|| status_line::finished(&back.text, format)).flatten() {
+        back.text = text;
+        back.status = true;
+    }
     let known: BTreeSet<&str> = items.iter().map(|item| item.key.as_str()).collect();
     back.missing = wanted.keys().filter(|key| !known.contains(*key)).map(|key| (*key).to_owned()).collect();
     Ok(back)

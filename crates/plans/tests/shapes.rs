@@ -20,6 +20,9 @@ mod known;
 #[path = "shapes/markdown.rs"]
 mod markdown;
 #[cfg(test)]
+#[path = "shapes/order.rs"]
+mod order;
+#[cfg(test)]
 #[path = "shapes/phases.rs"]
 mod phases;
 #[cfg(test)]

@@ -45,7 +45,8 @@ pub(super) fn read(name: &str, text: &str) -> Result<Plan, NoPlan> {
             continue;
         }
         let mut phase = phase(&map, Place { file: 0, line: number }, index + 1, Format::Beads);
-        phase.needs = needs(&map);
+        // Whatever nothing blocks is ready, as beads has it.
+        (phase.needs, phase.needs_at) = (needs(&map), phase.at);
         line.clone_into(&mut phase.text);
         let mark = marker(line, start, ("closed", "open")).unwrap_or_default();
         let item = Item {

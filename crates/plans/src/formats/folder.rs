@@ -1,7 +1,7 @@
 //! A folder: the plan of a feature, a master plan, the phases of one plan, or several plans one after the other.
 
 use super::collection::{self, PlanFile};
-use super::{Files, NoPlan, Reading, phase, read_plan, recognise, source, text};
+use super::{Files, NoPlan, Reading, order, phase, read_plan, recognise, source, text};
 use crate::ids;
 use crate::model::{Format, Plan, Status};
 use crate::text::{Doc, Front, join};
@@ -60,6 +60,7 @@ pub fn read_folder(dir: &str, files: &dyn Files) -> Result<Plan, NoPlan> {
     merged.title = dir.to_owned();
     merged.phases.iter_mut().for_each(|phase| phase.alone = false);
     whole_ids(&mut merged);
+    order::keep(&mut merged.phases);
     Ok(merged)
 }
 

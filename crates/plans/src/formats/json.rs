@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::json_items::{self, Lines};
-use super::{Files, NoPlan, beads, source, tags};
+use super::{Files, NoPlan, beads, order, source, tags};
 use crate::command::looks_like_one;
 use crate::expect::{check, criterion};
 use crate::model::{Complexity, Criterion, Format, Gate, Phase, Place, Plan, Status, Task};
@@ -16,6 +16,9 @@ const LISTS: [&str; 8] =
 
 /// Names under which the parts of an entry lie.
 pub(super) const PARTS: [&str; 4] = ["subtasks", "sub_tasks", "tasks", "steps"];
+
+/// Names under which an entry says what comes before it.
+const NEEDS: [&str; 6] = ["dependencies", "depends_on", "dependsOn", "needs", "blockedBy", "blocked_by"];
 
 /// How deep it may lie.
 const DEEPEST: usize = 4;
@@ -54,6 +57,7 @@ pub(crate) fn read(name: &str, text: &str, files: &dyn Files) -> Result<Option<P
             plan.phases.push(phase);
         }
     }
+    order::keep(&mut plan.phases);
     json_items::unique_keys(&mut plan);
     if let Some(gates) =
         whole.as_object().and_then(|map| map.get("gates").or_else(|| map.get("quality_gates")))
@@ -123,14 +127,16 @@ pub(super) fn phase(entry: &Map<String, Value>, at: Place, number: usize, format
     let id = text_of(entry, &["task_id", "taskId", "id", "number", "key", "phase"])
         .unwrap_or_else(|| number.to_string());
     let mut phase = Phase::new(id.clone());
-    (phase.at, phase.needs_at) = (at, at);
+    phase.at = at;
+    if NEEDS.iter().any(|key| entry.contains_key(*key)) {
+        phase.needs_at = at;
+    }
     let about = text_of(entry, &["description", "intent", "summary", "goal"]).unwrap_or_else(|| story(entry));
     phase.title = text_of(entry, &["title", "name", "intent", "story", "assignment", "feature"])
         .unwrap_or_else(|| first_line(&about));
     phase.about = about;
     phase.status = status(entry);
-    phase.needs =
-        texts(entry, &["dependencies", "depends_on", "dependsOn", "needs", "blockedBy", "blocked_by"]);
+    phase.needs = texts(entry, &NEEDS);
     phase.files =
         texts(entry, &["files", "fileScope", "file_scope", "files_modified", "planned_files", "scope"]);
     phase.wave = text_of(entry, &["wave"]).and_then(|wave| wave.parse().ok());

@@ -1,7 +1,7 @@
 //! A master plan: a table of phases, each with a link to a file of its own.
 
-use super::phase::{linked_needs, read_into, target};
-use super::{Files, Reading, source, text};
+use super::phase::{read_into, target};
+use super::{Files, Reading, order, phased, source, text};
 use crate::ids;
 use crate::model::{Oddity, OddityKind, Phase, Plan, Status};
 use crate::text::{Doc, Table, beside, plain, tables};
@@ -35,7 +35,7 @@ struct Row {
     title: String,
     file: Option<String>,
     status: Status,
-    needs: Option<Vec<String>>,
+    needs: Option<String>,
 }
 
 fn rows<'t>(table: &'t Table<'_>) -> impl Iterator<Item = Row> + 't {
@@ -63,7 +63,7 @@ fn rows<'t>(table: &'t Table<'_>) -> impl Iterator<Item = Row> + 't {
             title: titled.unwrap_or_else(|| rest.to_owned()),
             file: cells.iter().find_map(|cell| target(cell)),
             status: cell(status).and_then(Status::read).unwrap_or_default(),
-            needs: cell(needs).map(|cell| ids::needed(cell).into_iter().map(|needed| needed.id).collect()),
+            needs: cell(needs).map(str::to_owned),
         })
     })
 }
@@ -81,30 +81,56 @@ pub(crate) fn read(reading: &Reading<'_, '_>, files: &dyn Files, plan: &mut Plan
         return;
     };
     let rows: Vec<Row> = rows(table).collect();
+    let from = plan.files.first().map(|file| file.name.clone()).unwrap_or_default();
+    let mut said: Vec<Option<String>> = Vec::new();
     for row in &rows {
         let mut phase = Phase::new(row.id.clone());
         (phase.title, phase.status) = (row.title.clone(), row.status);
-        (phase.at, phase.needs_at) = (reading.at(row.line), reading.at(row.line));
-        phase.needs = row.needs.clone().unwrap_or_default();
-        let read = row.file.as_ref().and_then(|path| linked_file(plan, files, &rows, &mut phase, path));
+        phase.at = reading.at(row.line);
+        if row.needs.is_some() {
+            phase.needs_at = phase.at;
+        }
+        let read = row.file.as_ref().and_then(|path| linked_file(plan, files, &mut phase, path));
         plan.phases.push(phase);
-        if let Some((file, bytes)) = read
-            && let Ok(raw) = std::str::from_utf8(&bytes)
-            && let Ok(content) = text("", &bytes)
-        {
-            super::assign::boxes_of(plan, file, raw, &Doc::new(&content));
+        let own = row.needs.as_ref().map(|text| by_link(&rows, &from, &from, text));
+        let Some((file, bytes)) = read else {
+            said.push(own);
+            continue;
+        };
+        let content = text("", &bytes).unwrap_or_default();
+        let doc = Doc::new(&content);
+        let name = row.file.as_deref().map(|file| beside(&from, file)).unwrap_or_default();
+        let of_file = phased::stated(&doc, doc.all()).map(|text| by_link(&rows, &from, &name, text));
+        said.push(match (of_file, own) {
+            (Some(text), Some(own)) if order::says_none(&text) => Some(own),
+            (of_file, own) => of_file.or(own),
+        });
+        if let Ok(raw) = std::str::from_utf8(&bytes) {
+            super::assign::boxes_of(plan, file, raw, &doc);
         }
     }
+    let said: Vec<Option<&str>> = said.iter().map(Option::as_deref).collect();
+    order::resolve(&mut plan.phases, &said);
+}
+
+// What a phase says about its order, in a file of that name: a link says more surely than a number which phase is meant.
+fn by_link(rows: &[Row], from: &str, name: &str, text: &str) -> String {
+    let row = |file: &str| {
+        rows.iter().find(|row| row.file.as_deref().is_some_and(|own| beside(from, own) == beside(name, file)))
+    };
+    let needed = ids::needed(text);
+    if needed.iter().all(|needed| needed.file.is_none()) {
+        return text.to_owned();
+    }
+    let id = |needed: &ids::Needed| {
+        let linked = needed.file.as_deref().and_then(row);
+        linked.map_or(needed.id.clone(), |row| row.id.clone())
+    };
+    needed.iter().map(|needed| format!("Phase {}", id(needed))).collect::<Vec<_>>().join(", ")
 }
 
 // The number of the file and its bytes, when it was read.
-fn linked_file(
-    plan: &mut Plan,
-    files: &dyn Files,
-    rows: &[Row],
-    phase: &mut Phase,
-    path: &str,
-) -> Option<(u32, Vec<u8>)> {
+fn linked_file(plan: &mut Plan, files: &dyn Files, phase: &mut Phase, path: &str) -> Option<(u32, Vec<u8>)> {
     let from = plan.files.first().map(|file| file.name.clone()).unwrap_or_default();
     let name = beside(&from, path);
     let Some(bytes) = files.read(&name) else {
@@ -119,17 +145,5 @@ fn linked_file(
     let file = u32::try_from(plan.files.len()).unwrap_or(u32::MAX);
     plan.files.push(source(&name, &doc));
     read_into(&Reading { doc: &doc, file, offset: 0 }, phase, plan);
-    // A link says more surely than a number which phase is meant.
-    let by_file = |file: &str| {
-        rows.iter()
-            .find(|row| row.file.as_deref().is_some_and(|own| beside(&from, own) == beside(&name, file)))
-    };
-    let linked = linked_needs(&doc);
-    if !linked.is_empty() {
-        let id = |needed: ids::Needed| {
-            needed.file.as_deref().and_then(by_file).map_or(needed.id, |row| row.id.clone())
-        };
-        phase.needs = linked.into_iter().map(id).collect();
-    }
     Some((file, bytes))
 }

@@ -3,8 +3,13 @@
 //! A phase that says nothing comes after the one before it. What cannot be resolved stays as it is written, so that it
 //! is reported as a dependency on something that is not there.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::ids;
 use crate::model::Phase;
+
+/// How many phases are looked at to see whether keeping the order would make a circle.
+const MOST_STEPS: usize = 200_000;
 
 /// Resolves what each phase says about what comes before it.
 pub(crate) fn resolve(phases: &mut [Phase], said: &[Option<&str>]) {
@@ -13,12 +18,13 @@ pub(crate) fn resolve(phases: &mut [Phase], said: &[Option<&str>]) {
         let mut needs: Vec<usize> = Vec::new();
         let mut unknown: Vec<String> = Vec::new();
         match said.get(at).copied().flatten() {
-            None => needs.extend(at.checked_sub(1)),
+            None => unknown.append(&mut phase.needs),
             Some(text) if says_none(text) => {}
             Some(text) => {
                 let text = without_complete(text);
                 needs = named(&names, at, &text);
                 unknown = not_there(&names, &text);
+                unknown.extend(titles_not_there(&names, &text));
                 if needs.is_empty() && unknown.is_empty() && !text.trim().is_empty() {
                     unknown = unresolved(&text);
                 }
@@ -29,13 +35,56 @@ pub(crate) fn resolve(phases: &mut [Phase], said: &[Option<&str>]) {
         needs.sort_unstable();
         needs.dedup();
         phase.needs = needs.into_iter().map(|need| names[need].id.clone()).chain(unknown).collect();
+    }
+    keep_where(phases, |at| said.get(at).copied().flatten().is_none());
+}
+
+/// Puts each phase that says nothing about its order, not even by a wave, behind the one before it, unless that one waits for it.
+pub(crate) fn keep(phases: &mut [Phase]) {
+    keep_where(phases, |_| true);
+}
+
+fn keep_where(phases: &mut [Phase], silent: impl Fn(usize) -> bool) {
+    let index: BTreeMap<String, usize> =
+        phases.iter().enumerate().rev().map(|(at, phase)| (ids::canonical(&phase.id), at)).collect();
+    let place = |id: &String| index.get(&ids::canonical(id)).copied();
+    let mut needs: Vec<Vec<usize>> =
+        phases.iter().map(|phase| phase.needs.iter().filter_map(place).collect()).collect();
+    let (mut farthest, mut steps) = (0, MOST_STEPS);
+    for at in 0..phases.len() {
+        let phase = &mut phases[at];
+        let silent =
+            silent(at) && phase.needs_at.line == 0 && phase.wave.is_none() && phase.parallel != Some(true);
         if phase.needs_at.line == 0 {
             phase.needs_at = phase.at;
         }
+        if let Some(before) = at.checked_sub(1).filter(|before| silent && !needs[at].contains(before))
+            && (farthest < at || !leads_to(&needs, before, at, &mut steps))
+        {
+            needs[at].push(before);
+            let id = phases[before].id.clone();
+            phases[at].needs.push(id);
+        }
+        farthest = needs[at].iter().copied().fold(farthest, usize::max);
     }
 }
 
-fn says_none(text: &str) -> bool {
+// Whether a phase needs another one, itself or by what it needs. One that takes too long to follow is taken to.
+fn leads_to(needs: &[Vec<usize>], from: usize, to: usize, steps: &mut usize) -> bool {
+    let mut seen = BTreeSet::from([from]);
+    let mut next = vec![from];
+    while let Some(at) = next.pop() {
+        *steps = steps.saturating_sub(1);
+        if at == to || *steps == 0 {
+            return true;
+        }
+        next.extend(needs[at].iter().copied().filter(|need| seen.insert(*need)));
+    }
+    false
+}
+
+/// Whether a statement names nothing.
+pub(crate) fn says_none(text: &str) -> bool {
     let lower = text.trim().trim_matches(['*', '`', '.']).to_lowercase();
     let none = ["n/a", "none", "nothing", "no ", "-", "–", "—", "null", "independent", "not applicable"];
     lower.is_empty()
@@ -60,7 +109,7 @@ fn unresolved(text: &str) -> Vec<String> {
 struct Names {
     id: String,
     canonical: String,
-    title: String,
+    titles: Vec<String>,
     story: Option<u32>,
     tasks: Vec<String>,
     blocks: bool,
@@ -70,11 +119,14 @@ impl Names {
     fn new(phase: &Phase) -> Self {
         let lower = phase.title.to_lowercase();
         let title = lower.split(['(', '—', '–', ':']).next().unwrap_or("").trim().to_owned();
+        let mut titles = vec![title];
+        titles.extend(story_title(&lower));
+        titles.retain(|title| title.len() >= 4);
         Self {
             id: phase.id.clone(),
             canonical: ids::canonical(&phase.id),
             story: story(&lower),
-            title,
+            titles,
             tasks: phase.tasks.iter().map(|task| task.id.to_lowercase()).collect(),
             blocks: lower.contains("(blocking") || lower.contains("blocking prerequisite"),
         }
@@ -141,6 +193,22 @@ fn not_there(names: &[Names], text: &str) -> Vec<String> {
     found
 }
 
+// Of a list of titles those that no phase has: "Walls, Cellar". Words in a sentence are none.
+fn titles_not_there(names: &[Names], text: &str) -> Vec<String> {
+    let text = without_remarks(text);
+    let parts: Vec<&str> = text.split([',', ';', '&', '+']).flat_map(|part| part.split(" and ")).collect();
+    let parts = parts.into_iter().map(|part| part.trim().trim_matches(['*', '`', '"', '.', ' ']));
+    let is_title = |part: &&str| {
+        let words = part.split_whitespace().count();
+        (1..=4).contains(&words)
+            && part.len() >= 4
+            && part.starts_with(char::is_uppercase)
+            && !part.contains(|c: char| c.is_ascii_digit())
+    };
+    let is_known = |part: &&str| says_none(part) || !named(names, names.len(), part).is_empty();
+    parts.filter(|part| is_title(part) && !is_known(part)).map(str::to_owned).collect()
+}
+
 fn without_remarks(text: &str) -> String {
     let mut depth = 0_usize;
     let outside = |c: &char| {
@@ -161,6 +229,13 @@ fn story(text: &str) -> Option<u32> {
     let at = at.or_else(|| text.strip_prefix("us").map(|_| 2))?;
     let digits: String = text.get(at..)?.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok()
+}
+
+// "user story 1 - build (priority: p1)" is also called "build".
+fn story_title(lower: &str) -> Option<String> {
+    let rest = lower.strip_prefix("user story ")?.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = rest.split('(').next()?.trim_matches([' ', '-', '—', '–', ':']);
+    Some(rest.to_owned())
 }
 
 // The phases that a text names, of those that are not itself.
@@ -195,7 +270,7 @@ fn named(names: &[Names], own: usize, text: &str) -> Vec<usize> {
     let is_named = |other: &Names| {
         ids.contains(&other.canonical)
             || other.story.is_some_and(|story| stories.contains(&story))
-            || (other.title.len() >= 4 && lower.contains(&other.title))
+            || other.titles.iter().any(|title| lower.contains(title.as_str()))
             || words.iter().any(|word| other.has_task(word))
     };
     (0..names.len()).filter(|at| *at != own && is_named(&names[*at])).collect()
@@ -204,7 +279,7 @@ fn named(names: &[Names], own: usize, text: &str) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Task;
+    use crate::model::{Place, Task};
 
     fn needs(phases: &[(&str, &str)], said: &[Option<&str>]) -> Vec<Vec<String>> {
         let phase = |(id, title): &(&str, &str)| {
@@ -253,6 +328,25 @@ mod tests {
     }
 
     #[test]
+    fn the_order_is_kept_as_written_unless_that_would_be_a_circle() {
+        let kept = |phases: &[(&str, Option<&str>, Option<u32>)]| {
+            let phase = |(id, need, wave): &(&str, Option<&str>, Option<u32>)| {
+                let at = Place { file: 0, line: 1 };
+                let needs_at = need.map_or(Place::default(), |_| at);
+                let needs = need.filter(|need| !need.is_empty()).map(str::to_owned).into_iter().collect();
+                Phase { at, needs_at, needs, wave: *wave, ..Phase::new(*id) }
+            };
+            let mut phases: Vec<Phase> = phases.iter().map(phase).collect();
+            keep(&mut phases);
+            phases.into_iter().map(|phase| phase.needs.join(" ")).collect::<Vec<_>>()
+        };
+        assert_eq!(kept(&[("1", None, None), ("2", Some(""), None), ("3", None, None)]), ["", "", "2"]);
+        let forward = [("1", Some("4"), None), ("2", None, None), ("3", None, None), ("4", None, None)];
+        assert_eq!(kept(&forward), ["4", "1", "2", ""], "4 comes first");
+        assert_eq!(kept(&[("1", None, Some(1)), ("2", None, Some(1)), ("3", None, Some(2))]), ["", "", ""]);
+    }
+
+    #[test]
     fn of_several_names_none_that_is_unknown_is_lost() {
         let of = |said: &str| needs(&STORIES[2..], &[None, None, Some(said)])[2].join(" ");
         assert_eq!(of("US1, US9"), "3 US9");
@@ -262,5 +356,8 @@ mod tests {
         assert_eq!(of("US1–US3"), "3 4 US3");
         assert_eq!(of("User Story 1, which takes 10 days with Node 18"), "3");
         assert_eq!(of("3, 9"), "3 9");
+        assert_eq!(of("Sign, Paint it (and dry)"), "4 Paint it");
+        assert_eq!(of("User Story 2, Sign and Varnish"), "4 Varnish");
+        assert_eq!(of("Phase 3, which is needed, since Sign needs it"), "3 4");
     }
 }

@@ -255,20 +255,12 @@ pub(crate) fn read_into(reading: &Reading<'_, '_>, phase: &mut Phase, plan: &mut
     if !phase.title.is_empty() {
         read.title = std::mem::take(&mut phase.title);
     }
-    if read.needs.is_empty() {
-        (read.needs, read.needs_at) = (std::mem::take(&mut phase.needs), phase.needs_at);
+    if read.needs_at.line == 0 {
+        read.needs_at = phase.needs_at;
     }
     // The table of the master plan is where the status is kept.
     read.status = if phase.status == Status::Pending { read.status } else { phase.status };
     *phase = read;
-}
-
-/// Where the phases that a phase file needs are linked to.
-pub(crate) fn linked_needs(doc: &Doc<'_>) -> Vec<ids::Needed> {
-    let head = doc.lines.iter().take(40).filter(|line| line.is_prose());
-    let fielded =
-        head.filter_map(|line| crate::text::field(line.text)).find(|(name, _)| name == "depends on");
-    fielded.map(|(_, rest)| ids::needed(rest)).unwrap_or_default()
 }
 
 /// The target of the first link in a cell, or a path in back-ticks.

@@ -194,8 +194,8 @@ pub(crate) fn read(reading: &Reading<'_, '_>, plan: &mut Plan) {
     }
 }
 
-// What a phase says about what comes before it.
-fn stated<'a>(doc: &Doc<'a>, body: Range) -> Option<&'a str> {
+/// What a phase says about what comes before it.
+pub(crate) fn stated<'a>(doc: &Doc<'a>, body: Range) -> Option<&'a str> {
     let lines = doc.slice(body).iter().take(30).filter(|line| line.is_prose());
     let names = [
         "depends on",

@@ -81,7 +81,7 @@ pub enum FailureCategory {
 }
 
 /// How far a task is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskOutcome {
     /// It is done.
@@ -91,16 +91,21 @@ pub enum TaskOutcome {
     /// It was left out.
     Skipped,
     /// It is still to be done.
+    #[default]
     Remaining,
 }
 
 /// A task and how far it is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskReport {
     /// The task's id in the plan.
     #[schemars(length(max = 80))]
     pub id: String,
+    /// Its words in the plan, or the first of them. Where they name another task than the id, they count.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(length(max = 500))]
+    pub title: String,
     /// How far it is.
     pub status: TaskOutcome,
     /// What there is to say about it.

@@ -237,16 +237,18 @@ fn tasks(map: &Object, notes: &mut Notes) -> Vec<TaskReport> {
 }
 
 fn task(value: &Value, given: Option<TaskOutcome>, notes: &mut Notes) -> Option<TaskReport> {
-    let (id, status, note) = if let Some(map) = value.as_object() {
+    let (id, title, status, note) = if let Some(map) = value.as_object() {
         let said = word(map, &["status", "outcome", "result"]).map(|word| outcome(&word));
         let note = word_of(map, &["note", "notes", "summary", "reason"]);
-        (word_of(map, &["id", "task_id", "task", "name", "title"])?, said, note)
+        let title = word_of(map, &["title", "name", "task"]).unwrap_or_default();
+        (word_of(map, &["id", "task_id", "task", "name", "title"])?, title, said, note)
     } else {
-        (plain(value)?, None, None)
+        (plain(value)?, String::new(), None, None)
     };
     let status = given.or(status).unwrap_or(TaskOutcome::Completed);
     let note = note.unwrap_or_default();
-    Some(TaskReport { id: notes.cut(&id, ID_CHARS), status, note: notes.cut(&note, TEXT_CHARS) })
+    let title = if title == id { String::new() } else { notes.cut(&title, TEXT_CHARS) };
+    Some(TaskReport { id: notes.cut(&id, ID_CHARS), title, status, note: notes.cut(&note, TEXT_CHARS) })
 }
 
 // A list of texts, or of objects that hold one.

@@ -45,7 +45,7 @@ fn p4_a_master_plan_has_its_phases_and_their_files() {
         .collect();
     assert_eq!(told[0], ("1", "Goods", Status::Completed, vec![]));
     assert_eq!(told[1], ("6D", "Basket", Status::Pending, vec!["1"]));
-    assert_eq!(told[2], ("26.2", "Paying", Status::Pending, vec!["6D", "1"]));
+    assert_eq!(told[2], ("26.2", "Paying", Status::Pending, vec!["1", "6D"]));
     let names: Vec<String> = counts_per_file(&plan)
         .into_iter()
         .map(|counts| format!("{} {}", counts.file, counts.tasks))

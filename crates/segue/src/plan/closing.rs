@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use segue_machine::Verdict;
 use segue_plans::ids::same;
-use segue_plans::{Item, Phase, Plan, Status};
+use segue_plans::{Item, ItemKind, Phase, Place, Plan, Status};
 use segue_report::{Outer, PhaseStatus, RunFinished};
 
 use super::PlanError;
@@ -46,12 +46,21 @@ impl Runner {
 
     /// Ends the plan's own part: what was not begun is blocked, and everything is said once more.
     pub(super) fn close(mut self) -> Result<(u8, State), PlanError> {
+        if self.exit == 0 {
+            self.read_again()?;
+        }
         let board = Board::new(&self.plan, self.kept.state(), self.set.force);
         let open = board.open();
         let any = |wanted: Status| self.kept.state().phases.values().any(|phase| phase.status == wanted);
         let (work, criteria) = self.open_beside_phases();
-        let (work, mut criteria) = (lines_of(&work), lines_of(&criteria));
-        criteria.extend(self.unchecked());
+        let (mut work, mut criteria) = (self.lines_of(&work), self.lines_of(&criteria));
+        let mut told = self.unchecked();
+        let left = self.open_in_phases(&board);
+        work.extend(self.lines_of(&left.work));
+        let unsaid = left.criteria.iter().filter(|item| !told.iter().any(|line| line.ends_with(&item.text)));
+        criteria.extend(self.lines_of(&unsaid.copied().collect::<Vec<_>>()));
+        criteria.append(&mut told);
+        let marked = self.lines_of(&left.marked);
         let standing = match self.exit {
             _ if open.is_empty() && !work.is_empty() => Standing::NeedsInput,
             _ if open.is_empty() => Standing::Completed,
@@ -62,7 +71,11 @@ impl Runner {
         };
         if open.is_empty() {
             self.exit = if work.is_empty() { 0 } else { 3 };
-            self.tell_open("open, and of no phase", &work)?;
+            self.tell_open(
+                "open, and done by no phase (`segue run --force --phase ID` runs one again)",
+                &work,
+            )?;
+            self.tell_open("open in phases that the plan itself calls done, and not run", &marked)?;
             self.tell_open("not checked by segue; look at it yourself", &criteria)?;
         } else if self.exit == 0 && self.set.only.is_none() {
             // Nothing failed and nothing can begin: what is left waits for a person, or for something that never comes.
@@ -118,6 +131,39 @@ impl Runner {
         self.plan.phases.iter().filter(is_done).flat_map(words).collect()
     }
 
+    fn open_in_phases<'b>(&self, board: &'b Board) -> Left<'b> {
+        let (state, mut left) = (self.kept.state(), Left::default());
+        let mut seen: BTreeSet<Place> = BTreeSet::new();
+        let is_open = |item: &Item| item.is_open() && item.mark.to > 0;
+        let over = board.plan.phases.iter().enumerate().filter(|(at, _)| board.status(*at).is_over());
+        for (_, phase) in over {
+            let was_run = state.phase(&phase.id).is_some();
+            if was_run && state.options.no_write_back {
+                continue;
+            }
+            let of_tasks = phase.tasks.iter().flat_map(|task| &task.items);
+            for item in of_tasks.filter(|item| item.kind != ItemKind::Criterion) {
+                if is_open(item) && seen.insert(item.at) {
+                    if was_run { &mut left.work } else { &mut left.marked }.push(item);
+                }
+            }
+            // A box above others is as open as they are; one beside the tasks no agent is asked to report.
+            let others = phase.all_items().filter(|item| item.kind != ItemKind::Group);
+            left.criteria.extend(others.filter(|item| is_open(item) && seen.insert(item.at)));
+        }
+        left
+    }
+
+    // Where an item stands, and what it says.
+    fn lines_of(&self, items: &[&Item]) -> Vec<String> {
+        let many = self.plan.files.len() > 1;
+        let place = |item: &&Item| match many {
+            true => format!("{}:{}: {}", self.plan.file(item.at), item.at.line, item.text),
+            false => format!("line {}: {}", item.at.line, item.text),
+        };
+        items.iter().map(place).collect()
+    }
+
     fn tell_open(&mut self, what: &str, lines: &[String]) -> Result<(), PlanError> {
         if lines.is_empty() {
             return Ok(());
@@ -171,9 +217,15 @@ impl Runner {
     }
 }
 
-// Where an item stands, and what it says.
-fn lines_of(items: &[&Item]) -> Vec<String> {
-    items.iter().map(|item| format!("line {}: {}", item.at.line, item.text)).collect()
+/// Open items of phases that are over.
+#[derive(Debug, Default)]
+struct Left<'p> {
+    /// Work that came to a phase after its agent was told of it, or that the agent left out.
+    work: Vec<&'p Item>,
+    /// Work of phases that were over before anything was run.
+    marked: Vec<&'p Item>,
+    /// What must hold, and what nobody was asked to report.
+    criteria: Vec<&'p Item>,
 }
 
 /// A phase in few characters: the same for the same phase, wherever it stands.

@@ -9,13 +9,16 @@ use segue_plans::{Files, Format, MOST_BYTES, NoPlan, Plan, read_folder, read_pla
 pub(crate) struct Disk {
     here: PathBuf,
     tree: PathBuf,
+    // The same without links.
+    real: [PathBuf; 2],
     format: Option<Format>,
 }
 
 impl Disk {
     /// The files of a folder and a work tree.
     pub(crate) fn new(here: &Path, tree: &Path) -> Self {
-        Self { here: here.to_owned(), tree: tree.to_owned(), format: None }
+        let real = [here, tree].map(|root| root.canonicalize().unwrap_or_else(|_| root.to_owned()));
+        Self { here: here.to_owned(), tree: tree.to_owned(), real, format: None }
     }
 
     /// The same, with plan files read in the format that a person chose.
@@ -45,8 +48,7 @@ impl Disk {
     // A plan names no file outside the work tree and the folder that the command was called in, by words or by a link.
     fn inside(&self, path: PathBuf) -> Option<PathBuf> {
         let real = path.canonicalize().ok()?;
-        let holds = |root: &PathBuf| root.canonicalize().is_ok_and(|root| real.starts_with(root));
-        (holds(&self.tree) || holds(&self.here)).then_some(real)
+        self.real.iter().any(|root| real.starts_with(root)).then_some(real)
     }
 }
 
@@ -65,9 +67,13 @@ impl Files for Disk {
     }
 
     fn size(&self, path: &str) -> Option<u64> {
-        let real = |root: &PathBuf| self.inside(root.join(path));
-        let size = |root: &PathBuf| std::fs::metadata(real(root)?).ok().filter(|facts| facts.is_file());
-        size(&self.here).or_else(|| size(&self.tree)).map(|facts| facts.len())
+        // Of many thousand names most are of no file: those cost one look.
+        let size = |root: &PathBuf| {
+            let path = root.join(path);
+            std::fs::metadata(&path).ok().filter(|facts| facts.is_file() && self.inside(path).is_some())
+        };
+        let elsewhere = || (self.here != self.tree).then(|| size(&self.tree)).flatten();
+        size(&self.here).or_else(elsewhere).map(|facts| facts.len())
     }
 }
 

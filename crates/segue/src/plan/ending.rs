@@ -2,9 +2,11 @@
 
 use segue_plans::handoff::Handoff;
 use segue_plans::ids::same;
-use segue_plans::report::{FailureCategory, Recommendation, SUMMARY_CHARS, TaskOutcome, TaskReport};
+use segue_plans::report::{
+    FailureCategory, Recommendation, Report, SUMMARY_CHARS, TEXT_CHARS, TaskOutcome, TaskReport,
+};
 use segue_plans::split::Asked;
-use segue_plans::{Past, Phase, Plan, Status, estimate};
+use segue_plans::{Past, Phase, Plan, Status, Task, estimate, task_told};
 use segue_report::{Outer, PhaseStatus};
 
 use super::beside::Stage;
@@ -28,17 +30,22 @@ impl Runner {
         if self.work(id).is_some_and(|work| work.stage == Stage::Mending) {
             return self.mended(id, exit);
         }
+        // What its agent wrote into the plan counts.
+        self.read_again()?;
         let board = Board::new(&self.plan, self.kept.state(), self.set.force);
         let known = self.kept.state().phase(id).cloned().unwrap_or_default();
         let run = known.run.unwrap_or_default();
         let facts = outcome::look(&self.store_of(id), &run)?;
         let mut settled = outcome::settle(exit, facts.as_ref());
+        stored::name_tasks(&self.kept.phase_dir(id), &mut settled.report);
         // A phase may be taken out of the plan while it is at work.
         let gone = Phase { title: String::new(), ..Phase::new(id) };
         let phase = board.plan.phases.iter().find(|phase| same(&phase.id, id)).unwrap_or(&gone).clone();
         let code = exit.and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
-        if matches!(settled.end, End::Split | End::TooLarge | End::Failed) {
-            self.take_in_handoff(&phase, &mut settled);
+        match settled.end {
+            End::Split | End::TooLarge | End::Failed => self.take_in_handoff(&phase, &mut settled),
+            End::Completed { .. } => self.take_in_earlier(&phase, &mut settled),
+            End::NeedsInput | End::Stopped | End::Lost | End::Refused => {}
         }
         if let End::Completed { unverified } = settled.end
             && !known.quality
@@ -195,24 +202,21 @@ impl Runner {
         self.after_trouble(&phase.id, if asks { 3 } else { code.max(1) }, settled)
     }
 
-    // What earlier tries left as done, and what the agent wrote into a HANDOFF.md of its own, counts as if its report said so.
+    // What the agent wrote into a HANDOFF.md of its own counts as if its report said so.
     fn take_in_handoff(&self, phase: &Phase, settled: &mut Settled) {
-        let report = &mut settled.report;
-        let mut add = |handoff: &Handoff, note: &str| {
-            for id in handoff.done() {
-                if !report.tasks.iter().any(|told| same(&told.id, id)) {
-                    let (id, note) = (id.clone(), note.to_owned());
-                    report.tasks.push(TaskReport { id, status: TaskOutcome::Completed, note });
-                }
-            }
-        };
-        if let Found::Rest(earlier) = self.earlier(phase) {
-            add(&earlier, "in an earlier try");
-        }
+        self.take_in_earlier(phase, settled);
         let Some(handoff) = self.agents_handoff(phase) else { return };
-        add(&handoff, "as its HANDOFF.md says");
+        let report = &mut settled.report;
+        add_done(phase, &handoff, "as its HANDOFF.md says", report);
         let text = format!("{}\n{}", report.summary, handoff.partial());
         report.summary = text.trim().chars().take(SUMMARY_CHARS).collect();
+    }
+
+    /// What earlier tries left as done counts as if the report of the last one said so.
+    pub(super) fn take_in_earlier(&self, phase: &Phase, settled: &mut Settled) {
+        if let Found::Rest(earlier) = self.earlier(phase) {
+            add_done(phase, &earlier, "in an earlier try", &mut settled.report);
+        }
     }
 
     // Written on exhaustion and failure; a phase that is done needs none.
@@ -319,6 +323,19 @@ impl Runner {
         let plan = Plan { gates: self.plan.gates.clone(), phases: vec![phase.clone()], ..Plan::default() };
         let estimated = estimate(&plan, None, &[], &self.disk()).tokens;
         sizes::learn(self.set.store.workdir(), Past { estimated, actual: facts.fill });
+    }
+}
+
+fn add_done(phase: &Phase, handoff: &Handoff, note: &str, report: &mut Report) {
+    let tasks: Vec<&Task> = phase.tasks.iter().collect();
+    for id in handoff.done() {
+        let is_told = |told: &TaskReport| task_told(&tasks, told).is_some_and(|task| same(&task.id, id));
+        if !report.tasks.iter().any(is_told) {
+            let task = tasks.iter().find(|task| same(&task.id, id));
+            let title = task.map(|task| task.title.chars().take(TEXT_CHARS).collect());
+            let (id, note, title) = (id.clone(), note.to_owned(), title.unwrap_or_default());
+            report.tasks.push(TaskReport { id, title, note, status: TaskOutcome::Completed });
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use segue_machine::GateWhen;
 use segue_plans::handoff::{self, Around, Handoff};
 use segue_plans::report::{Report, TaskOutcome, TaskReport};
-use segue_plans::{Phase, Status, Task, task_named};
+use segue_plans::{Phase, Status, Task, task_told};
 use segue_redact::Redactor;
 use segue_report::Time;
 
@@ -74,7 +74,7 @@ pub(super) fn rest(phase: &Phase, report: &Report, facts: Option<&Facts>) -> Pha
         .tasks
         .iter()
         .filter(over)
-        .filter_map(|told| task_named(&tasks, &told.id).map(|task| task.id.clone()))
+        .filter_map(|told| task_told(&tasks, told).map(|task| task.id.clone()))
         .filter(|id| !failing.contains(id))
         .collect();
     let mut rest = phase.clone();

@@ -115,8 +115,14 @@ impl Runner {
         let alone = Plan { phases: vec![phase.clone()], ..Plan::default() };
         let pieces = expanded(&alone, &split, |_| Answers::None).phases;
         let claims: Vec<Claim> = pieces.iter().map(|part| Claim::of(part, Some(&phase.id))).collect();
-        let apart = |(at, one): (usize, &Claim)| claims[at + 1..].iter().any(|other| !one.excludes(other));
-        if !claims.iter().enumerate().any(apart) {
+        let pairs = || (0..pieces.len()).flat_map(|at| (at + 1..pieces.len()).map(move |other| (at, other)));
+        if pairs().all(|(at, other)| pieces[other].needs.contains(&pieces[at].id)) {
+            return Some("they need one another".to_owned());
+        }
+        let apart = |at: usize, other: usize| {
+            !claims[at].excludes(&claims[other]) && !pieces[other].needs.contains(&pieces[at].id)
+        };
+        if !pairs().any(|(at, other)| apart(at, other)) {
             return Some("they change the same files".to_owned());
         }
         if !self.set.may_merge {

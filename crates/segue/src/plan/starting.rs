@@ -169,6 +169,10 @@ impl Runner {
             documents: documents(plan, phase).map(|name| self.as_seen(&phase.id, name)).collect(),
             write_back: !self.kept.state().options.no_write_back,
         };
+        stored::keep_tasks(&dir, phase).map_err(|source| PlanError::System {
+            what: "what its tasks are called could not be kept",
+            source,
+        })?;
         let users = self.kept.state().users.clone();
         let job = Job { beside: known.work.is_some(), users, ..desk.job(plan, phase, run, errand)? };
         self.spawn(&phase.id, &What::New(Box::new(job)))

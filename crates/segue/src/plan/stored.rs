@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use segue_plans::Phase;
 use segue_plans::report::Report;
+use segue_plans::{Phase, Task, task_named};
 use segue_redact::Redactor;
 use serde_json::{Value, json};
 
@@ -50,6 +50,36 @@ pub(super) fn write(
 pub(super) fn read(dir: &Path) -> Option<Report> {
     let value: Value = serde_json::from_slice(&safely::read(&dir.join(NAME)).ok()?).ok()?;
     serde_json::from_value(value["report"].clone()).ok()
+}
+
+/// What the tasks of a phase were called when its agent was told of them.
+const TASKS: &str = "tasks.json";
+
+/// Keeps what the tasks of a phase are called: ids may be places in a list, and a report comes when it has changed.
+pub(super) fn keep_tasks(dir: &Path, phase: &Phase) -> std::io::Result<()> {
+    let tasks: Vec<(&str, &str)> =
+        phase.tasks.iter().map(|task| (task.id.as_str(), task.title.as_str())).collect();
+    std::fs::create_dir_all(dir)?;
+    crate::checkpoint::write_whole(&dir.join(TASKS), serde_json::to_string(&tasks)?.as_bytes())
+}
+
+/// The tasks that the agent of a phase was told of.
+pub(super) fn told_tasks(dir: &Path) -> Vec<Task> {
+    let kept = std::fs::read(dir.join(TASKS)).ok();
+    let kept: Vec<(String, String)> =
+        kept.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    kept.into_iter().map(|(id, title)| Task { id, title, ..Task::default() }).collect()
+}
+
+/// Gives each task of a report the words that its id stood for when the agent was told of it.
+pub(super) fn name_tasks(dir: &Path, report: &mut Report) {
+    let told = told_tasks(dir);
+    let told: Vec<&Task> = told.iter().collect();
+    for one in report.tasks.iter_mut().filter(|one| one.title.is_empty()) {
+        if let Some(task) = task_named(&told, &one.id) {
+            one.title = task.title.chars().take(segue_plans::report::TEXT_CHARS).collect();
+        }
+    }
 }
 
 /// Names another commit in the place of one that was made anew.

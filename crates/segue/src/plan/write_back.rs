@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
+use segue_plans::ids::same;
 use segue_plans::report::{Report, TaskOutcome};
-use segue_plans::{Item, ItemKind, Phase, Status, Task, done_items, task_named};
+use segue_plans::{Item, ItemKind, Phase, Status, Task, done_items, task_in_words, task_told};
 
 use super::PlanError;
 use super::handoff::Found;
@@ -53,6 +54,7 @@ impl Runner {
     }
 
     fn write_back_phase(&mut self, id: &str) -> Result<(), PlanError> {
+        self.read_again()?;
         let known = self.kept.state().phase(id).cloned().unwrap_or_default();
         let is_part = self.kept.state().whole_of(id).is_some();
         let mut phase = self.phase_of(id);
@@ -64,13 +66,19 @@ impl Runner {
             phase.items.clear();
         }
         let verified = !known.unverified || known.accepted;
+        let given = stored::told_tasks(&self.kept.phase_dir(id));
+        let given: Vec<&Task> = given.iter().collect();
+        // What was written into the plan meanwhile was never given to anybody.
+        let is_late = |task: &Task| !given.is_empty() && !task.status.is_over() && !was_given(&given, task);
+        let all = verified && (known.accepted || !phase.tasks.iter().any(is_late));
         let report = stored::read(&self.kept.phase_dir(id));
         let told = report.as_ref().map(|report| outcomes(&phase, report)).unwrap_or_default();
-        let is_done = |task: &Task| {
-            task.status.is_over() || told.get(task.id.as_str()) == Some(&TaskOutcome::Completed)
+        let is_done = |task: &Task| match verified {
+            true => !is_late(task),
+            false => task.status.is_over() || told.get(task.id.as_str()) == Some(&TaskOutcome::Completed),
         };
         let mut by_file: BTreeMap<u32, Vec<(String, Status)>> = BTreeMap::new();
-        for item in done_items(&phase, is_done, verified).into_iter().filter(|item| item.is_open()) {
+        for item in done_items(&phase, is_done, all).into_iter().filter(|item| item.is_open()) {
             by_file.entry(item.at.file).or_default().push((item.key.clone(), Status::Completed));
         }
         let mut written = Vec::new();
@@ -100,7 +108,7 @@ impl Runner {
             states.iter().map(|(key, status)| (key.as_str(), *status)).collect();
         let back = segue_plans::write_back(name, &text, self.plan.format, &states)
             .map_err(|error| error.to_string())?;
-        if back.changed.is_empty() {
+        if back.changed.is_empty() && !back.status {
             return Ok(false);
         }
         replace(&path, &back.text).map_err(|error| error.to_string())?;
@@ -148,11 +156,19 @@ impl Runner {
     }
 }
 
+// An id that stands in the item itself stays; any other is a place in a list.
+fn was_given(given: &[&Task], task: &Task) -> bool {
+    if task.title.is_empty() || task.items.iter().any(|item| item.key == task.id) {
+        return given.iter().any(|told| same(&told.id, &task.id));
+    }
+    task_in_words(given, &task.title).is_some()
+}
+
 // What a report says about the tasks of a phase, by their ids.
 fn outcomes<'p>(phase: &'p Phase, report: &Report) -> BTreeMap<&'p str, TaskOutcome> {
     let tasks: Vec<&Task> = phase.tasks.iter().collect();
     let one = |told: &segue_plans::report::TaskReport| {
-        task_named(&tasks, &told.id).map(|task| (task.id.as_str(), told.status))
+        task_told(&tasks, told).map(|task| (task.id.as_str(), told.status))
     };
     report.tasks.iter().filter_map(one).collect()
 }

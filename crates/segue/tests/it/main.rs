@@ -76,6 +76,8 @@ mod plan_kill;
 #[cfg(test)]
 mod plan_life;
 #[cfg(test)]
+mod plan_open;
+#[cfg(test)]
 mod plan_prompts;
 #[cfg(test)]
 mod plan_run;

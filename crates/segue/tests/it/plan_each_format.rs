@@ -135,6 +135,19 @@ const SHAPES: &[(&str, Row)] = &[
     ], BOX, "verified")),
 ];
 
+/// What every plan in Markdown has beside its work, and every phase is told of.
+const SECTIONS: &str = "\n## Notes\n\n- The key is under the mat\n\n## Constraints\n\n- Only blue paint\n\n## Out of Scope\n\n- No windows\n\n\
+    ## Test Strategy\n\n- Knock on it\n";
+const KEPT_TO: [&str; 4] = ["The key is under the mat", "Only blue paint", "No windows", "Knock on it"];
+
+/// How a file says that all of it is open, and that nothing is, where it has words for that.
+const STATUS: [(&str, &str, &str); 4] = [
+    ("bmad", "\nApproved\n", "\nReady for Review\n"),
+    ("backlog", "\nstatus: To Do\n", "\nstatus: Done\n"),
+    ("debussy-phase", "**Status:** Pending\n", "**Status:** Completed\n"),
+    ("debussy-master", "**Status:** Pending\n", "**Status:** Completed\n"),
+];
+
 fn fixture(format: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plans").join(format)
 }
@@ -157,7 +170,9 @@ fn files(dir: &Path, below: &str) -> Vec<(String, String)> {
 fn set_up(format: &str) -> (World, Vec<(String, String)>) {
     let world = world(2, roomy());
     world.keep_conversations(roomy());
-    let files = files(&fixture(format), "");
+    let mut files = files(&fixture(format), "");
+    let plans = files.iter_mut().filter(|(name, text)| name.ends_with(".md") && text.contains("step "));
+    plans.for_each(|(_, text)| text.push_str(SECTIONS));
     files.iter().for_each(|(name, text)| world.write(name, text));
     world.commit("the plan");
     (world, files)
@@ -171,6 +186,7 @@ fn completed(shape: &Shape) -> Vec<(String, String)> {
 #[track_caller]
 fn every_item_is_ticked_and_nothing_else(
     world: &World,
+    format: &str,
     shape: &Shape,
     files: &[(String, String)],
     done: &Done,
@@ -179,6 +195,11 @@ fn every_item_is_ticked_and_nothing_else(
         let is_plan = before.contains("step ");
         let wanted =
             if is_plan && shape.marks != NOTHING { after(before, shape.marks) } else { before.clone() };
+        let status = STATUS.iter().find(|(own, ..)| is_plan && *own == format);
+        let wanted = status.map_or(wanted.clone(), |(_, open, done)| {
+            assert_eq!(wanted.matches(open).count(), 1, "{name}");
+            wanted.replace(open, done)
+        });
         assert_eq!(world.read(name), wanted, "{name}\n{}", done.all());
     }
 }
@@ -208,7 +229,7 @@ fn one_by_one(format: &str) {
     assert!(world.steps().repeated().is_empty() && world.steps().lost(2).is_empty(), "{}", last.all());
     assert_eq!(last.finished()["verdict"], shape.verdict, "{}", last.all());
     assert_eq!(state(&world)["status"], "completed");
-    every_item_is_ticked_and_nothing_else(&world, &shape, &files, &last);
+    every_item_is_ticked_and_nothing_else(&world, format, &shape, &files, &last);
     let prompts = prompts(&world);
     for (id, tasks, words) in shape.phases {
         let head = format!("# Phase {id}");
@@ -217,7 +238,10 @@ fn one_by_one(format: &str) {
             .find(|prompt| begins(prompt, &head))
             .unwrap_or_else(|| panic!("{head}: {prompts:?}"));
         let always = ["The plan is `", "End your last message with one JSON object", "\"recommendation\""];
-        for words in always.iter().chain(*tasks).chain(shape.told).chain(*words) {
+        let in_words = files.iter().any(|(_, text)| text.ends_with(SECTIONS));
+        let kept_to = KEPT_TO.iter().filter(|_| in_words);
+        assert!(prompt.contains(shape.plan), "{format}: the path of the plan\n{prompt}");
+        for words in always.iter().chain(*tasks).chain(shape.told).chain(*words).chain(kept_to) {
             assert!(prompt.contains(words), "{format}, phase {id}: {words:?}\n{prompt}");
         }
         let others = shape.phases.iter().filter(|(other, ..)| other != id).flat_map(|(_, tasks, _)| *tasks);
@@ -247,7 +271,7 @@ fn two_at_a_time(format: &str) {
     done.exits(0);
     assert_eq!(ended(&done), completed(&shape), "{}", done.all());
     world.assert_each_step_once(&done);
-    every_item_is_ticked_and_nothing_else(&world, &shape, &files, &done);
+    every_item_is_ticked_and_nothing_else(&world, format, &shape, &files, &done);
     nothing_is_left(&world);
 }
 

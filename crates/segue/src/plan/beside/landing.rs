@@ -16,6 +16,7 @@ use crate::plan::child::{Child, What};
 use crate::plan::outcome::{self, End};
 use crate::plan::runner::Runner;
 use crate::plan::state::PhaseState;
+use crate::plan::stored;
 
 /// How often a phase is merged anew because the branch has moved.
 const ROUNDS: u32 = 5;
@@ -287,6 +288,9 @@ impl Runner {
             None => outcome::look(&self.set.store, &run)?,
         };
         let mut settled = outcome::settle(Some(0), facts.as_ref());
+        stored::name_tasks(&self.kept.phase_dir(id), &mut settled.report);
+        let phase = self.phase_of(id);
+        self.take_in_earlier(&phase, &mut settled);
         if known.accepted {
             settled.why = "a person says so".to_owned();
         }
@@ -294,7 +298,6 @@ impl Runner {
         self.queued.remove(id);
         self.merging = None;
         self.kept.change(|state| state.phase_mut(id).work = None)?;
-        let phase = self.phase_of(id);
         self.finished(&phase, &run, &settled, facts.as_ref(), Status::Completed, unverified)
     }
 
