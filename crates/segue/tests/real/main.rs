@@ -33,6 +33,8 @@ mod permissions;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]
+mod post_mortem;
+#[cfg(test)]
 mod rehearse;
 #[cfg(test)]
 mod rivals;
