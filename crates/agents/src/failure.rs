@@ -36,6 +36,8 @@ pub fn classify(message: &str, code: Option<&str>) -> TurnEnd {
         || has("servers are currently overloaded")
         || has("at capacity")
         || ["529", "502", "503", "504"].iter().any(|number| status(number))
+        // In words any number may be anything.
+        || stands_alone(&code, "500")
         || has("service unavailable")
     {
         AgentFailure::Overloaded

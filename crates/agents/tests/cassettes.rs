@@ -87,7 +87,7 @@ mod tape {
             if self.name.starts_with("claude") {
                 return Box::new(Claude::new(claude::Options {
                     conversation: option("conversation").unwrap(),
-                    resume: false,
+                    resume: None,
                     model: option("model"),
                     permission: claude::Permission::Bypass,
                     no_compaction: true,

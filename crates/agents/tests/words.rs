@@ -51,7 +51,7 @@ fn calls(events: &[AgentEvent]) -> Vec<(String, bool, Option<i32>, Option<String
 fn claude() -> Claude {
     Claude::new(ClaudeOptions {
         conversation: "0a1b2c3d-0000-4000-8000-000000000000".to_owned(),
-        resume: false,
+        resume: None,
         model: None,
         permission: Permission::Bypass,
         brake: None,

@@ -10,7 +10,7 @@ struct Talk {
 fn options() -> Options {
     Options {
         conversation: "0a1b2c3d-0000-4000-8000-123456789abc".to_owned(),
-        resume: false,
+        resume: None,
         model: Some("m1".to_owned()),
         permission: Permission::Ask,
         no_compaction: true,
@@ -318,12 +318,12 @@ fn the_flags_say_only_what_this_run_needs() {
     assert!(asked.contains("--session-id 0a1b2c3d") && asked.contains("--permission-prompt-tool stdio"));
     assert!(asked.contains(r#"{"autoCompactEnabled":false}"#));
     let bypass = args(Options {
-        resume: true,
+        resume: Some("77777777-0000-4000-8000-123456789abc".to_owned()),
         permission: Permission::Bypass,
         brake: Some("segue hook".to_owned()),
         ..options()
     });
-    assert!(bypass.contains("--resume 0a1b2c3d") && bypass.contains("--dangerously-skip-permissions"));
+    assert!(bypass.contains("--resume 77777777") && bypass.contains("--dangerously-skip-permissions"));
     assert!(bypass.contains("PostToolUse") && bypass.contains(r#""autoCompactEnabled":false"#));
     let compacts = args(Options { no_compaction: false, ..options() });
     assert!(!compacts.contains("--settings"));
@@ -348,4 +348,15 @@ fn a_subscriptions_limits_are_told_with_their_reset_times() {
     talk.says(&json!({ "type": "rate_limit_event", "rate_limit_info": { "unifiedWindows": window } }));
     let (name, resets_at) = ("five hour".to_owned(), Some(1_794_800_000_000));
     assert_eq!(talk.events(), [AgentEvent::AllowanceSeen { name, used_percent: 91, resets_at }]);
+}
+
+#[test]
+fn k9_messages_to_a_resumed_conversation_have_ids_that_it_does_not_know() {
+    let conversation = "99999999-0000-4000-8000-123456789abc".to_owned();
+    let mut claude = Claude::new(Options { resume: Some(options().conversation), conversation, ..options() });
+    let mut io = Io::default();
+    claude.open(&mut io);
+    claude.act(Act::Prompt("continue".to_owned()), &mut io);
+    let written = String::from_utf8(io.write).unwrap();
+    assert!(written.contains("99999999-") && !written.contains("0a1b2c3d-"), "{written}");
 }

@@ -16,10 +16,11 @@ pub enum Permission {
 /// What a conversation is started with.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The conversation's id, a UUID.
+    /// A UUID of this process's own: the id of a conversation that it begins, and what the ids of its messages begin with. A
+    /// message whose id the conversation knows is taken for a repetition and passed over.
     pub conversation: String,
-    /// Take this conversation up again instead of beginning it.
-    pub resume: bool,
+    /// The conversation to take up again instead of beginning one.
+    pub resume: Option<String>,
     /// The model, if the user chose one.
     pub model: Option<String>,
     /// What it may do.
@@ -36,6 +37,11 @@ pub struct Options {
 const HOOK_SECONDS: u32 = 330;
 
 impl Options {
+    /// The conversation that is begun or taken up.
+    pub(super) fn talk(&self) -> &str {
+        self.resume.as_ref().unwrap_or(&self.conversation)
+    }
+
     /// The flags that belong to these options.
     pub(super) fn extras(&self) -> Extras {
         let mut args: Vec<String> = ["-p", "--input-format", "stream-json", "--output-format", "stream-json"]
@@ -43,8 +49,8 @@ impl Options {
             .chain(["--verbose", "--include-partial-messages"])
             .map(str::to_owned)
             .collect();
-        let conversation = if self.resume { "--resume" } else { "--session-id" };
-        args.extend([conversation.to_owned(), self.conversation.clone()]);
+        let flag = if self.resume.is_some() { "--resume" } else { "--session-id" };
+        args.extend([flag.to_owned(), self.talk().to_owned()]);
         if let Some(model) = &self.model {
             args.extend(["--model".to_owned(), model.clone()]);
         }

@@ -99,7 +99,7 @@ impl Claude {
 
     fn next_id(&mut self) -> String {
         self.count += 1;
-        // A UUID of this conversation's own, without chance: its first groups and a counter.
+        // A UUID of this process's own, without chance: its first groups and a counter.
         let head = self.options.conversation.get(..24).unwrap_or("00000000-0000-4000-8000-");
         format!("{head}{:012x}", self.count)
     }
@@ -181,7 +181,7 @@ impl Claude {
 
     fn say_ready(&self, model: Option<String>, window: Option<u64>, ceiling: Option<u64>, io: &mut Io) {
         io.events.push(AgentEvent::Ready {
-            conversation: self.options.conversation.clone(),
+            conversation: self.options.talk().to_owned(),
             model: model.or_else(|| self.options.model.clone()),
             window,
             ceiling,

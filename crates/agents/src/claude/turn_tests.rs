@@ -28,7 +28,7 @@ fn each_way_a_turn_can_end_is_known_by_its_own_fields() {
             &failed(AgentFailure::Unauthorised),
         ),
         (row("success", true, "api_error", json!(429), "slow down"), &failed(AgentFailure::RateLimited)),
-        (row("success", true, "api_error", json!(500), "broken"), &failed(AgentFailure::Other)),
+        (row("success", true, "api_error", json!(500), "broken"), &failed(AgentFailure::Overloaded)),
         (row("success", true, "api_error", json!(529), "busy"), &failed(AgentFailure::Overloaded)),
         (
             row("success", true, "api_error", none.clone(), "Request timed out"),

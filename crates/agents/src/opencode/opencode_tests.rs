@@ -306,7 +306,7 @@ fn an_error_is_known_by_its_name_and_status() {
     assert_eq!(failure(&api(429, "rate_limit_exceeded")), Some(AgentFailure::RateLimited));
     assert_eq!(failure(&api(429, "insufficient_quota")), Some(AgentFailure::Quota));
     assert_eq!(failure(&api(503, "")), Some(AgentFailure::Overloaded));
-    assert_eq!(failure(&api(500, "server_error")), Some(AgentFailure::Other));
+    assert_eq!(failure(&api(500, "server_error")), Some(AgentFailure::Overloaded));
     let mut limited = api(429, "rate_limit_exceeded");
     limited["data"]["responseHeaders"] = json!({ "retry-after": "20", "content-type": "application/json" });
     assert!(matches!(turn::meaning(&limited), TurnEnd::Failed { retry: Some(Retry::After(20_000)), .. }));

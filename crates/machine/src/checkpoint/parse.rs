@@ -26,6 +26,13 @@ impl Answer {
         let wanted = |title: &str| names.iter().any(|n| title.to_lowercase().contains(&n.to_lowercase()));
         self.sections.iter().find(|s| wanted(&s.title)).map_or(&[], |s| s.items.as_slice())
     }
+
+    // Something below one of at least two of the headings that are asked for.
+    fn says_enough(&self) -> bool {
+        let known = self.sections.iter().filter(|section| is_expected(&section.title));
+        let says = known.clone().flat_map(|section| &section.items).any(|item| !is_placeholder(item));
+        known.count() >= 2 && says
+    }
 }
 
 const OPEN: &str = "<checkpoint>";
@@ -61,16 +68,19 @@ pub fn complete_block(message: &str) -> Option<&str> {
     while let Some(close) = message[..end].rfind(CLOSE) {
         let open = message[..close].rfind(OPEN)?;
         let block = &message[open..close + CLOSE.len()];
-        let answer = parse(block);
-        let expected = |section: &&Section| is_expected(&section.title);
-        let known = answer.sections.iter().filter(expected);
-        let says = known.clone().flat_map(|section| &section.items).any(|item| !is_placeholder(item));
-        if known.count() >= 2 && says {
+        if parse(block).says_enough() {
             return Some(block);
         }
         end = open;
     }
     None
+}
+
+/// Whether what an agent said when it was asked is a checkpoint, with or without tags: whoever continues the work instead of
+/// answering says something too.
+pub fn is_checkpoint(answer: &str) -> bool {
+    let answer = parse(answer);
+    answer.tagged || answer.says_enough()
 }
 
 fn is_expected(title: &str) -> bool {

@@ -17,8 +17,6 @@ pub(super) struct Talk {
     pub(super) conversation: String,
     gauge: Gauge,
     can_resume: bool,
-    /// Tools that were running at its end.
-    cut: Vec<String>,
 }
 
 impl Run {
@@ -27,12 +25,12 @@ impl Run {
         if session.reason == SessionReason::Helper {
             return;
         }
+        self.view.cut = session.tools.values().cloned().collect();
         self.last_talk = session.conversation.clone().map(|conversation| Talk {
             agent: session.agent.clone(),
             conversation,
             gauge: session.gauge.clone(),
             can_resume: session.can.resume,
-            cut: session.tools.values().cloned().collect(),
         });
     }
 
@@ -109,17 +107,13 @@ impl Run {
             session.gauge.carry(&talk.gauge);
         }
         self.continued_at = Some(0);
-        let prompt = self.continue_prompt(n, Continued::Resumed, out);
-        match (prompt, talk) {
-            (Prompt::Continue { after, .. }, Some(talk)) => Prompt::Continue { after, cut: talk.cut },
-            (prompt, _) => prompt,
-        }
+        self.continue_prompt(n, Continued::Resumed, out)
     }
 
     fn continue_prompt(&mut self, n: u32, how: Continued, out: &mut Vec<Effect>) -> Prompt {
         let after = self.continues.take().unwrap_or_else(|| "the run was resumed".to_owned());
         out.push(Effect::Announce(Notice::SessionContinued { session: n, how, after: after.clone() }));
-        Prompt::Continue { after, cut: Vec::new() }
+        Prompt::Continue { after, cut: self.view.cut.clone() }
     }
 
     /// Whether the conversation of the last session can be taken up after a crash of segue itself.

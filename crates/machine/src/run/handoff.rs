@@ -2,6 +2,7 @@
 
 use super::side::Words;
 use super::{After, Doing, Ending, HandoffKind, Pending, Phase, Replace, Run, Then};
+use crate::checkpoint::is_checkpoint;
 use crate::{
     Asked, CheckpointBy, CheckpointHow, Choice, Considered, Depth, Effect, EndHow, EndReason, Limit,
     NextKind, NextStep, Notice, Outcome, Prompt, SessionReason, Timer, Verdict, WordsSource, WorkState,
@@ -150,7 +151,12 @@ impl Run {
     pub(super) fn answered(&mut self, text: Option<&str>, out: &mut Vec<Effect>) {
         let Some(Pending { asked, then, .. }) = self.ask.take() else { return self.answered_late(out) };
         out.push(Effect::ClearTimer { timer: Timer::Ask });
-        self.take(asked, text.map(str::to_owned), then, out);
+        let said = text.filter(|text| !text.trim().is_empty());
+        let answer = said.filter(|text| is_checkpoint(text));
+        if said.is_some() && answer.is_none() {
+            Self::warn("no_answer", "what the agent answered is no checkpoint; segue writes it", out);
+        }
+        self.take(asked, answer.map(str::to_owned), then, out);
     }
 
     // The agent was told nothing when segue wrote the checkpoint in its place; it has stopped for the answer.

@@ -28,7 +28,10 @@ impl Run {
         let crashed = self.view.session.is_some();
         self.close_session(EndReason::Lost, None, orphans, out);
         self.conversation = self.talk_after_crash(same_session, crashed);
-        self.continues = crashed.then(|| "segue itself was interrupted".to_owned());
+        let ended = self.view.outcome.as_ref().map(|outcome| outcome.reason.clone());
+        let why = ended.unwrap_or_else(|| "segue itself was killed or crashed".to_owned());
+        self.continues = Some(why.clone());
+        self.view.interrupted = Some(why);
         self.forget_what_was_in_flight();
         self.set_deadline(out);
         if let Some(at) = at.filter(|_| self.view.sessions > 0) {

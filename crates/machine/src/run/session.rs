@@ -85,6 +85,8 @@ impl Run {
 
     pub(super) fn prompt_sent(&mut self, n: u32, chars: u64) {
         self.checkpoint_is_current = false;
+        self.view.cut.clear();
+        self.view.interrupted = None;
         let now = self.now;
         if self.prompt_chars == 0 {
             self.prompt_chars = chars;

@@ -327,6 +327,10 @@ pub struct View {
     pub items: Option<(u32, u32)>,
     /// The items of that list, where the agent tells them.
     pub list: Vec<ListItem>,
+    /// Tools that were running when the last session ended, until the next one is told.
+    pub cut: Vec<String>,
+    /// Why a run that was taken up again had ended, until its session is told.
+    pub interrupted: Option<String>,
     /// What the agent said since its last checkpoint, oldest first; at most [`View::PROSE_KEPT`] characters.
     pub prose: VecDeque<Message>,
     /// Messages of the agent in the whole run.
@@ -448,6 +452,8 @@ impl Default for View {
             notes: Vec::new(),
             tools_done: Vec::new(),
             tools_since: Vec::new(),
+            cut: Vec::new(),
+            interrupted: None,
             items: None,
             list: Vec::new(),
             prose: VecDeque::new(),

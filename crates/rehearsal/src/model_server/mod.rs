@@ -28,7 +28,7 @@ mod looks;
 mod manner;
 mod offline;
 mod openai;
-mod prose;
+pub mod prose;
 mod refusal;
 mod reply;
 mod route;

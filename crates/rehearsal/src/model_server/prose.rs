@@ -47,7 +47,7 @@ const TAILS: [&str; 11] = [
 ];
 
 /// Prose of just so many characters; another seed gives other prose.
-pub(super) fn passage(seed: u64, chars: usize) -> String {
+pub fn passage(seed: u64, chars: usize) -> String {
     let mut text = String::new();
     let mut n = 0;
     while text.len() < chars {

@@ -9,6 +9,7 @@ use segue_machine::checkpoint::cut_chars;
 use segue_machine::{ItemState, ListItem, Message};
 
 use super::compose::{CHARS_PER_TOKEN, Room};
+use super::digest::{digest, tail};
 use super::tool_calls::{changes, failure_line};
 use crate::checkpoint::{Document, Situation, Workplace};
 
@@ -20,20 +21,33 @@ const CHANGES: usize = 20;
 const EIGHTH: usize = 8;
 const QUARTER: usize = 4;
 const THIRD: usize = 3;
-/// A message that fits less than this is left out whole.
-const WORTH_CUTTING: usize = 400;
+/// Stands before sentences of messages that do not fit whole.
+const DIGEST_HEAD: &str = "From older messages, the sentences that say what no other does (oldest first):\n";
 
 /// segue's own account of the work so far.
 pub(super) fn account(place: &Workplace, situation: &Situation, reason: &str) -> String {
     let most = usize::try_from(place.account_tokens).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN);
     let room = most.min(Room::new(place, situation, situation.tokens.ceiling, 0).checkpoint);
-    let earlier = situation.previous_by_agent.as_ref();
-    let earlier = earlier.and_then(|id| Document::read(&Document::file(&place.checkpoints, id)).ok());
-    let file = |session: u32| {
-        let path = place.store.messages(&place.run, session);
-        path.exists().then(|| place.store.shown(&path))
-    };
-    Account { situation, reason, earlier: earlier.as_ref(), room }.text(file)
+    let earlier = earlier_of(place, situation);
+    Account { situation, reason, earlier: earlier.as_ref(), room }.text(|session| messages_of(place, session))
+}
+
+/// What the agent said that its own checkpoint does not know of; empty if nothing.
+pub(super) fn said_since(place: &Workplace, situation: &Situation, room: usize) -> String {
+    let (earlier, mut cut) = (earlier_of(place, situation), Cut::default());
+    let account = Account { situation, reason: "", earlier: earlier.as_ref(), room };
+    let words = account.words(room, |session| messages_of(place, session), &mut cut);
+    if words.is_empty() { words } else { format!("\n\n{words}{}", cut.notice()) }
+}
+
+fn earlier_of(place: &Workplace, situation: &Situation) -> Option<Document> {
+    let id = situation.previous_by_agent.as_ref()?;
+    Document::read(&Document::file(&place.checkpoints, id)).ok()
+}
+
+fn messages_of(place: &Workplace, session: u32) -> Option<String> {
+    let path = place.store.messages(&place.run, session);
+    path.exists().then(|| place.store.shown(&path))
 }
 
 struct Account<'a> {
@@ -52,11 +66,28 @@ struct Cut {
     files: BTreeSet<String>,
 }
 
+impl Cut {
+    fn notice(&self) -> String {
+        if self.what.is_empty() {
+            return String::new();
+        }
+        let files: Vec<&str> = self.files.iter().map(String::as_str).collect();
+        let files = if files.is_empty() {
+            String::new()
+        } else {
+            format!("; all messages are in {}", files.join(", "))
+        };
+        format!("\nLeft out for want of room: {}{files}", self.what.join(", "))
+    }
+}
+
 impl Account<'_> {
     fn text(&self, file: impl Fn(u32) -> Option<String>) -> String {
         let mut cut = Cut::default();
-        let goal =
-            format!("## Goal\n{}\n\n", cut_chars(self.situation.task.trim(), GOAL.min(self.room / EIGHTH)));
+        let goal = format!(
+            "## Goal\n{}\n\n",
+            cut_chars(self.situation.task.trim(), GOAL.min(self.shared() / EIGHTH))
+        );
         let list = self.list(&mut cut);
         let failed = self.failed(&mut cut);
         let earlier = self.earlier_words(&mut cut);
@@ -70,17 +101,12 @@ impl Account<'_> {
             "segue wrote this checkpoint, the agent was not asked or did not answer ({})",
             self.reason
         );
-        let mut notice = String::new();
-        if !cut.what.is_empty() {
-            let files: Vec<&str> = cut.files.iter().map(String::as_str).collect();
-            let files = if files.is_empty() {
-                String::new()
-            } else {
-                format!("; all messages are in {}", files.join(", "))
-            };
-            notice = format!("\nLeft out for want of room: {}{files}", cut.what.join(", "));
-        }
-        format!("## Session Status\n{by}{notice}\n\n")
+        format!("## Session Status\n{by}{}\n\n", cut.notice())
+    }
+
+    // What all parts but the words share.
+    fn shared(&self) -> usize {
+        if self.situation.prose.is_empty() { self.room } else { self.room * 2 / 3 }
     }
 
     // What is open comes first: it is what has to be done.
@@ -91,57 +117,81 @@ impl Account<'_> {
         let closed: Vec<String> = closed.into_iter().rev().map(item_line).collect();
         let done = changes(&self.situation.tools);
         let done: Vec<String> = closed.into_iter().chain(done.into_iter().take(CHANGES)).collect();
-        let mut text =
-            section("Remaining Tasks (the agent's own list)", &open, self.room / QUARTER, "open items", cut);
-        text += &section("Completed Work", &done, self.room / QUARTER, "completed items", cut);
+        let mut text = section(
+            "Remaining Tasks (the agent's own list)",
+            &open,
+            self.shared() / QUARTER,
+            "open items",
+            cut,
+        );
+        text += &section("Completed Work", &done, self.shared() / QUARTER, "completed items", cut);
         text
     }
 
     fn failed(&self, cut: &mut Cut) -> String {
         let failed = self.situation.tools.iter().rev().filter(|tool| !tool.ok);
         let failed: Vec<String> = failed.take(FAILURES).map(failure_line).collect();
-        section("Failed Tool Calls (newest first)", &failed, self.room / EIGHTH, "failed tool calls", cut)
+        section("Failed Tool Calls (newest first)", &failed, self.shared() / EIGHTH, "failed tool calls", cut)
     }
 
     fn earlier_words(&self, cut: &mut Cut) -> String {
         let Some(earlier) = self.earlier else { return String::new() };
-        let words = cut_chars(&earlier.summary, self.room / THIRD);
+        let words = cut_chars(&earlier.summary, self.shared() / THIRD);
         if words.len() < earlier.summary.len() {
             cut.what.push("a part of the earlier checkpoint".to_owned());
         }
         format!("## Earlier Checkpoint (the agent wrote it in session {})\n{words}\n", earlier.session)
     }
 
+    // What fits is quoted whole. Else the newest messages are, in half of the room, and of the older ones the sentences that
+    // say most.
     fn words(&self, room: usize, file: impl Fn(u32) -> Option<String>, cut: &mut Cut) -> String {
-        let (mut text, mut seen, mut used) = (String::new(), BTreeSet::new(), 0);
-        let prose = &self.situation.prose;
-        let mut left_out = 0_usize;
-        for message in prose.iter().rev() {
-            let quoted = quote(message, &mut seen);
-            let size = quoted.chars().count();
-            if left_out == 0 && used + size <= room {
-                used += size;
-                text.push_str(&quoted);
-            } else {
-                if left_out == 0 && room.saturating_sub(used) >= WORTH_CUTTING {
-                    text.push_str(&cut_chars(&quoted, room - used).replace("\n… (cut)", "\n> … (cut)"));
-                    text.push_str("\n\n");
-                }
-                left_out += 1;
-                cut.files.extend(file(message.session));
+        let mut seen = BTreeSet::new();
+        let quoted: Vec<(&Message, String)> = self
+            .situation
+            .prose
+            .iter()
+            .rev()
+            .map(|message| (message, quote(&message.text, &mut seen)))
+            .collect();
+        let size =
+            |quotes: &[(&Message, String)]| quotes.iter().map(|(_, q)| q.chars().count()).sum::<usize>();
+        let Some((newest, _)) = quoted.first() else { return String::new() };
+        let (mut used, all_fit) = (0, size(&quoted) <= room);
+        let whole = quoted.iter().take_while(|(_, quote)| {
+            used += quote.chars().count();
+            all_fit || used <= room / 2
+        });
+        let (whole, older) = quoted.split_at(whole.count());
+        let mut text: String = whole.iter().map(|(_, quote)| quote.as_str()).collect();
+        if !older.is_empty() {
+            let mut passed_on: Vec<&str> = whole.iter().map(|(message, _)| message.text.as_str()).collect();
+            if whole.is_empty() {
+                let end = tail(&newest.text, room / 3);
+                text = quote(end, &mut BTreeSet::new());
+                passed_on.push(end);
             }
-        }
-        match left_out {
-            0 => {}
-            1 => cut.what.push("1 older message".to_owned()),
-            n => cut.what.push(format!("{n} older messages")),
-        }
-        if text.is_empty() {
-            return text;
+            let left = room.saturating_sub(text.chars().count() + DIGEST_HEAD.len() + 1);
+            text += &digested(older, &passed_on, left);
+            let first = self.earlier.map_or(1, |earlier| earlier.session);
+            cut.files.extend((first..=newest.session).filter_map(file));
+            let number = if older.len() == 1 {
+                "1 older message".to_owned()
+            } else {
+                format!("{} older messages", older.len())
+            };
+            cut.what.push(format!("a part of {number}"));
         }
         let since = if self.earlier.is_some() { " since its last checkpoint" } else { "" };
         format!("## What the agent said{since} (newest first)\n{text}")
     }
+}
+
+fn digested(older: &[(&Message, String)], passed_on: &[&str], room: usize) -> String {
+    let texts: Vec<&str> = older.iter().rev().map(|(message, _)| message.text.as_str()).collect();
+    let lines: String =
+        digest(&texts, passed_on, room).iter().map(|sentence| format!("> {sentence}\n")).collect();
+    if lines.is_empty() { lines } else { format!("{DIGEST_HEAD}{lines}\n") }
 }
 
 fn item_line(item: &ListItem) -> String {
@@ -154,9 +204,9 @@ fn item_line(item: &ListItem) -> String {
 }
 
 // A line that was said before in the same words is said once, where it is newest.
-fn quote(message: &Message, seen: &mut BTreeSet<String>) -> String {
+fn quote(words: &str, seen: &mut BTreeSet<String>) -> String {
     let mut text = String::new();
-    for line in message.text.trim().lines() {
+    for line in words.trim().lines() {
         if line.trim().is_empty() || seen.insert(line.trim().to_owned()) {
             text.push_str(&format!("> {line}\n"));
         }
@@ -244,7 +294,7 @@ mod tests {
         let text = account_in(8_000, &situation((0..200).map(filler)));
         assert!(text.chars().count() <= 8_000, "{}", text.chars().count());
         assert!(
-            text.contains("message 199:") && text.contains("message 190:") && !text.contains("message 0:")
+            text.contains("message 199:") && text.contains("message 195:") && !text.contains("message 0:")
         );
         assert_eq!(text.matches("Left out for want of room").count(), 1, "{text}");
         assert!(text.contains("older messages; all messages are in /state/r/s1.said.md"), "{text}");
@@ -256,5 +306,45 @@ mod tests {
         let text = account_in(12_000, &situation(messages));
         assert_eq!(text.matches("I go on with the next part.").count(), 1);
         assert!(text.contains("> fact 0\n") && text.contains("> fact 299\n"), "{text}");
+    }
+
+    #[test]
+    fn c9_what_was_found_out_reaches_the_successor_of_an_agent_that_never_answers() {
+        use segue_rehearsal::model_server::{facts, prose};
+        let said = facts::spread(facts::FACTS.len(), 24);
+        let message = |step: u32| {
+            let found = said.get(&step).map_or_else(String::new, |facts| facts.join(" "));
+            let around = |n: u32| prose::passage(u64::from(n), 2_000);
+            format!("{} {found}{} Step {step} is next.", around(step * 2), around(step * 2 + 1))
+        };
+        let situation = situation((1..=24).map(message));
+        for (room, least) in [(24_000, 24), (15_000, 22)] {
+            let text = account_in(room, &situation);
+            let held = facts::held_by(facts::FACTS, &text.replace("> ", "")).len();
+            assert!(held >= least && text.chars().count() <= room, "{held} facts in {room}\n{text}");
+        }
+    }
+
+    #[test]
+    fn c9_the_words_have_room_whatever_else_there_is() {
+        let mut full = situation(["The port is 7411, as Marta said.".to_owned()]);
+        let item = |n: u32| ListItem { id: n.to_string(), text: "x".repeat(90), state: ItemState::Pending };
+        full.list = (0..200).map(item).collect();
+        full.list.extend((200..400).map(|n| ListItem { state: ItemState::Completed, ..item(n) }));
+        full.tools.iter_mut().for_each(|tool| tool.title = "y".repeat(2_000));
+        let text = account_in(6_000, &full);
+        assert!(
+            text.contains("> The port is 7411, as Marta said.") && text.chars().count() <= 6_000,
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn c9_a_message_longer_than_the_room_is_quoted_from_its_end() {
+        let long: String = (0..900).map(|n| format!("Row {n} is plain and so is the next. ")).collect();
+        let text = account_in(8_000, &situation([format!("{long}So the port is 7411.")]));
+        let words = text.split_once("(newest first)\n").unwrap().1;
+        assert!(words.contains("Row 899 is plain") && words.contains("So the port is 7411."), "{text}");
+        assert!(text.contains("a part of 1 older message"), "{text}");
     }
 }

@@ -6,7 +6,7 @@ use segue_machine::checkpoint::cut_chars;
 use segue_machine::ledger::Memory;
 use segue_machine::{CheckpointBy, Event, GateResult, Prompt, TaskPart, parts};
 
-use crate::checkpoint::account::account;
+use crate::checkpoint::account::{account, said_since};
 use crate::checkpoint::evidence::refresh_gates;
 use crate::checkpoint::{Document, Situation, Workplace, ground};
 use crate::prompt::{PromptError, failed_gates};
@@ -54,7 +54,16 @@ pub(crate) fn compose(
         Prompt::NotDone { left } => prompts.fill("not_done", context! { left })?,
         Prompt::AskStatus => prompts.fill("ask_status", context! {})?,
         Prompt::Answered { answer } => prompts.fill("answered", context! { answer })?,
-        Prompt::Continue { after, cut } => prompts.fill("continue", context! { after, cut })?,
+        Prompt::Continue { after, cut } => {
+            let mut situation = situation.clone();
+            // The worker of a run that was killed or stopped has not seen what became of its files since.
+            let crossed = situation.interrupted.is_some();
+            let events = if crossed { refresh_gates(place, &mut situation) } else { Vec::new() };
+            let (gates, session) =
+                (if crossed { situation.gate_lines() } else { Vec::new() }, situation.session);
+            let text = prompts.fill("continue", context! { after, cut, gates, session })?;
+            return Ok(Composed { text: with_demand(text, &situation), events, ..Composed::default() });
+        }
         Prompt::GreenBefore { open } => prompts.fill("green_before", context! { open })?,
         Prompt::ClaimsWrong { round, of, claims } => {
             let said = |j: &segue_machine::claims::Judged| {
@@ -144,7 +153,9 @@ fn continuation(
             (account(place, situation, "the last checkpoint could not be written"), None)
         }
         Some(Ok(document)) => {
-            later = said_later(situation, document.by, room.checkpoint / LATER);
+            if document.by == CheckpointBy::Agent {
+                later = said_since(place, situation, room.checkpoint / LATER);
+            }
             (document.summary, None)
         }
         Some(Err(error)) => {
@@ -155,7 +166,7 @@ fn continuation(
     };
     let facts = place.facts(&situation.git);
     let moved = ground::moved(place, situation);
-    let facts = news(place.fact_words(situation, facts.as_ref())?, ahead, &moved) + &later;
+    let facts = news(place.fact_words(situation, facts.as_ref())?, ahead, &moved, &situation.cut) + &later;
     let failed = if ahead.failed.is_empty() { String::new() } else { failed_gates(ahead.failed, GATE_CHARS) };
     let name = place.prompts.continuation(&situation.policy.name);
     let mut cuts = Vec::new();
@@ -170,38 +181,21 @@ fn continuation(
     let task = place.private.task(&situation.task);
     let task = ahead.part.map_or_else(|| task.to_owned(), |part| parts::part_of(task, part));
     let restart = ahead.restart;
-    let resumed = situation.resumed;
-    let words = context! { id => id, restart, resumed, checkpoint, ledger, facts, failed, cut, role, task };
+    let (resumed, session) = (situation.resumed, situation.session);
+    let why = situation.interrupted.as_deref().unwrap_or("the run was interrupted");
+    let words = context! { id => id, restart, resumed, why, session, checkpoint, ledger, facts, failed, cut, role, task };
     let text = with_demand(place.prompts.fill(&name, words)?, situation);
     Ok(Composed { text, warning, moved, ..Composed::default() })
 }
 
-// What the checkpoint may not know of, newest first like the account that segue writes itself.
-fn said_later(situation: &Situation, by: CheckpointBy, room: usize) -> String {
-    if by != CheckpointBy::Agent || situation.prose.is_empty() {
-        return String::new();
-    }
-    let (mut text, mut left) = (String::new(), room);
-    let mut messages = situation.prose.iter().rev();
-    for message in messages.by_ref() {
-        let words = cut_chars(message.text.trim(), left);
-        words.lines().for_each(|line| text.push_str(&format!("> {line}\n")));
-        text.push('\n');
-        left = left.saturating_sub(words.chars().count());
-        if left == 0 || words.len() < message.text.trim().len() {
-            break;
-        }
-    }
-    match messages.len() {
-        0 => {}
-        n => text.push_str(&format!("{n} older messages are left out.\n")),
-    }
-    format!("\n\n## What the agent said after its checkpoint (its own words, newest first)\n{text}")
-}
-
 // With the facts, so that a user's own template has it too.
-fn news(facts: String, ahead: &Ahead<'_>, moved: &[String]) -> String {
+fn news(facts: String, ahead: &Ahead<'_>, moved: &[String], cut: &[String]) -> String {
     let mut text = facts;
+    if !cut.is_empty() {
+        text.push_str("\n\n## May be half done\n");
+        text.push_str("These were running when the last session ended. Check what they did before you run them again:\n");
+        cut.iter().for_each(|tool| text.push_str(&format!("- `{tool}`\n")));
+    }
     if !moved.is_empty() {
         text.push_str("\n\n## Not as it was\n");
         moved.iter().for_each(|line| text.push_str(&format!("- {line}\n")));

@@ -101,6 +101,12 @@ pub(crate) struct Situation {
     pub(crate) asks_status: bool,
     /// The session at work took up a run that was stopped or had crashed.
     pub(crate) resumed: bool,
+    /// Why that run had ended, where it is known.
+    pub(crate) interrupted: Option<String>,
+    /// Tools that were running when the last session ended.
+    pub(crate) cut: Vec<String>,
+    /// The number of the session at work.
+    pub(crate) session: u32,
 }
 
 impl Situation {
@@ -118,6 +124,9 @@ impl Situation {
         Some(Self {
             at,
             resumed: view.session.as_ref().is_some_and(|s| s.reason == SessionReason::Resume),
+            interrupted: view.interrupted.clone(),
+            cut: view.cut.clone(),
+            session: view.sessions,
             task: spec.task.text.clone(),
             agent: agent.or_else(|| spec.agents.first().map(|a| a.name.clone())).unwrap_or_default(),
             policy: spec.policy.clone(),

@@ -3,6 +3,7 @@
 mod account;
 mod catalog;
 mod compose;
+mod digest;
 mod document;
 mod evidence;
 mod facts;

@@ -24,6 +24,9 @@ use crate::process::{self, tree};
 use crate::store::Store;
 use crate::{clock, history};
 
+/// How long a tool that outlives a crash may take to finish before the run is taken up.
+const LAST_TOOL: Duration = Duration::from_secs(10);
+
 /// Takes a run up again and returns the exit code.
 pub(super) fn resume(at: &Place, args: &Resume) -> Result<u8, Failure> {
     if let Some(code) = plan::resume(at, args)? {
@@ -149,11 +152,24 @@ fn store_path(place: &crate::checkpoint::Workplace, run: &str) -> String {
     place.store.shown(&place.store.run_dir(run).join("private.json"))
 }
 
-/// Ends what is left of a run whose process is dead: the agent itself, and everything that carries the run's mark.
+/// Ends what is left of a run whose process is dead: the agent itself, and everything that carries the run's mark. What the
+/// agent was running is given a while to finish first, but the agent starts nothing more.
 pub(super) fn end_orphans(run: &str, view: &View) -> u32 {
     let grace = Duration::from_secs(1);
-    tree::end(&crashed::left_of(run, view), grace)
-        + process::sweep_marked(&format!("{}={run}", process::RUN_MARK), grace)
+    let left = crashed::left_of(run, view);
+    let busy = view.session.as_ref().filter(|session| !session.tools.is_empty());
+    let is_agent = |proc: &tree::Proc| busy.and_then(|s| s.pid) == Some((proc.pid, proc.start));
+    let (agent, running): (Vec<tree::Proc>, Vec<tree::Proc>) = left.iter().copied().partition(is_agent);
+    let mut ended = 0;
+    if busy.is_some() && !running.is_empty() {
+        let _ = writeln!(
+            std::io::stderr().lock(),
+            "segue: what the agent of run {run} was running has {} s to finish",
+            LAST_TOOL.as_secs()
+        );
+        ended = tree::outwait(&agent, &running, LAST_TOOL);
+    }
+    ended + tree::end(&left, grace) + process::sweep_marked(&format!("{}={run}", process::RUN_MARK), grace)
 }
 
 /// Puts the agent's files back where a crash left the originals of a gate in place.

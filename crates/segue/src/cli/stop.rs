@@ -59,7 +59,7 @@ fn end_orphans(at: &Place, run: Option<&str>) -> Result<u8, Failure> {
         }
         let seen = crashed::look(at, &at.reader()?, &row.id)?;
         let Some(crash) = seen.crash.filter(|crash| !crash.alive.is_empty()) else { continue };
-        let count = tree::end(&crash.alive, std::time::Duration::from_secs(1));
+        let count = super::resume::end_orphans(&row.id, seen.machine.view());
         ended = true;
         if at.json {
             let pids: Vec<u32> = crash.alive.iter().map(|proc| proc.pid).collect();

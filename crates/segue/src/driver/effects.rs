@@ -135,8 +135,9 @@ impl Driver {
         let Some(situation) = known else { return };
         let window = self.machine.view().session.as_ref().and_then(|s| s.gauge.ceiling());
         let (place, sender) = (self.place.clone(), self.sender.clone());
-        let sent_at_once = !matches!(prompt, Prompt::Continuation { .. } | Prompt::Verify);
-        if sent_at_once {
+        let looks = matches!(prompt, Prompt::Continuation { .. } | Prompt::Verify)
+            || (matches!(prompt, Prompt::Continue { .. }) && situation.interrupted.is_some());
+        if !looks {
             let inputs = composed(session, checkpoint::compose(&place, &situation, &prompt, window));
             return inputs.into_iter().for_each(|input| self.input(input));
         }

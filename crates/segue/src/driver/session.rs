@@ -113,8 +113,8 @@ impl Driver {
             AgentKind::Acp => Box::new(Acp::new(cwd, conversation)),
             AgentKind::Command => Box::new(Command::default()),
             AgentKind::Claude => Box::new(Claude::new(claude::Options {
-                resume: conversation.is_some(),
-                conversation: conversation.unwrap_or_else(|| uuid::Uuid::new_v4().to_string()),
+                conversation: uuid::Uuid::new_v4().to_string(),
+                resume: conversation,
                 model,
                 permission: if bypass { claude::Permission::Bypass } else { claude::Permission::Ask },
                 no_compaction: replaces,

@@ -97,6 +97,17 @@ pub(crate) fn interrupt(proc: Proc) {
     send(&[proc], Signal::INT);
 }
 
+/// Gives what an agent was running `grace` to finish, then ends the agent by force. Meanwhile it is held where it stands, so
+/// that it starts nothing more.
+pub(crate) fn outwait(agent: &[Proc], running: &[Proc], grace: Duration) -> u32 {
+    send(agent, Signal::STOP);
+    wait_for(&mut running.to_vec(), grace);
+    send(agent, Signal::KILL);
+    let mut left = agent.to_vec();
+    wait_for(&mut left, AFTERMATH);
+    u32::try_from(agent.len() - left.len()).unwrap_or(u32::MAX)
+}
+
 /// Asks them to end, waits for `grace`, ends by force what is left, and says how many have ended.
 ///
 /// Those that are children of this process are also waited for: leave the ones that someone else waits for to them.

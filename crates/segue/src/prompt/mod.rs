@@ -20,8 +20,20 @@ struct BuiltIn {
     variables: &'static [&'static str],
 }
 
-const CONTINUATION: &[&str] =
-    &["id", "restart", "resumed", "checkpoint", "ledger", "facts", "failed", "cut", "role", "task"];
+const CONTINUATION: &[&str] = &[
+    "id",
+    "restart",
+    "resumed",
+    "why",
+    "session",
+    "checkpoint",
+    "ledger",
+    "facts",
+    "failed",
+    "cut",
+    "role",
+    "task",
+];
 
 /// The templates that come with segue.
 const BUILT_IN: &[BuiltIn] = &[
@@ -75,7 +87,7 @@ const BUILT_IN: &[BuiltIn] = &[
     built_in("gates_failed", include_str!("../../templates/gates_failed.md"), &["round", "of", "failed"]),
     built_in("claims_wrong", include_str!("../../templates/claims_wrong.md"), &["round", "of", "claims"]),
     built_in("green_before", include_str!("../../templates/green_before.md"), &["open"]),
-    built_in("continue", include_str!("../../templates/continue.md"), &["after", "cut"]),
+    built_in("continue", include_str!("../../templates/continue.md"), &["after", "cut", "gates", "session"]),
     built_in("go_on", include_str!("../../templates/go_on.md"), &[]),
     built_in("not_done", include_str!("../../templates/not_done.md"), &["left"]),
     built_in("ask_status", include_str!("../../templates/ask_status.md"), &[]),
@@ -279,7 +291,7 @@ mod tests {
         for name in names {
             let text = prompts()
                 .fill(name, context! {
-                    id => "c1", restart => 2, resumed => false, checkpoint => "CHECK {{ braces }}", ledger => "LEDGER", facts => "FACTS",
+                    id => "c1", restart => 2, resumed => false, why => "", session => 3, checkpoint => "CHECK {{ braces }}", ledger => "LEDGER", facts => "FACTS",
                     failed => "", cut => "CUT", role => "", task => "TASK"
                 })
                 .unwrap();
@@ -294,14 +306,14 @@ mod tests {
         for name in ["continuation", "continuation.phased"] {
             let fill = |restart: u32, resumed: bool| {
                 let words = context! {
-                    id => "c1", restart, resumed, checkpoint => "", ledger => "", facts => "", failed => "", cut => "",
+                    id => "c1", restart, resumed, why => "it was killed", session => 2, checkpoint => "", ledger => "", facts => "", failed => "", cut => "",
                     role => "", task => ""
                 };
                 prompts().fill(name, words).unwrap()
             };
             let (full, crashed) = (fill(1, false), fill(0, true));
             assert!(full.contains("full") || full.contains("limit was reached"), "{full}");
-            assert!(crashed.contains("cut off"), "{crashed}");
+            assert!(crashed.contains("cut off: it was killed"), "{crashed}");
             for words in ["full", "limit was reached", "number 0"] {
                 assert!(!crashed.contains(words), "{crashed}");
             }

@@ -3,6 +3,8 @@
 use segue_rehearsal::model_server::ServerScript;
 use segue_rehearsal::model_server::script::{Fault, FaultKind};
 
+use serde_json::Value;
+
 use crate::inside::{inside, say};
 use crate::support::{Done, World};
 
@@ -28,11 +30,46 @@ fn faults(agent: &str, table: &[(&str, FaultKind, u32)]) {
     for (name, kind, times) in table {
         let fault =
             Fault { at_request: None, at_step: Some(3), at_checkpoint: false, kind: *kind, times: *times };
-        let script = ServerScript { window: 100_000, faults: vec![fault], ..ServerScript::default() };
-        let world = World::new(STEPS, script);
+        let (window, faults) = (100_000, vec![fault]);
+        let script = ServerScript { window, faults, keep_bodies: true, ..ServerScript::default() };
+        let own = matches!(agent, "claude" | "codex");
+        let world =
+            if own { World::new(STEPS, script) } else { World::of(&[(agent, window)], STEPS, script) };
         rows += &format!("\n  {name:<22} {}", one(agent, &world));
+        // Who is turned away for good, or falls silent, is replaced.
+        if !matches!(kind, FaultKind::Unauthorized | FaultKind::Quota | FaultKind::Hang) {
+            assert_same_conversation(&world, name);
+        }
     }
     say(&rows);
+}
+
+/// Every request begins with all that the one before it held, bytes and order.
+#[track_caller]
+fn assert_same_conversation(world: &World, name: &str) {
+    let talks = world.talks();
+    assert!(talks.len() > STEPS as usize, "{name}: {} requests", talks.len());
+    let talks: Vec<Vec<(String, Value)>> = talks.iter().map(|talk| parts(talk)).collect();
+    for (n, pair) in talks.windows(2).enumerate() {
+        let kept = pair[1].starts_with(&pair[0]);
+        assert!(kept, "{name}: request {} of {}: {:#?}\n{:#?}", n + 2, talks.len(), pair[0], pair[1]);
+    }
+}
+
+// Messages of one side that follow each other may be sent as one, and Claude Code then ends each text with a line break.
+fn parts(talk: &[Value]) -> Vec<(String, Value)> {
+    let parts = |message: &Value| {
+        let who = message["role"].as_str().unwrap_or_default().to_owned();
+        let content = message["content"].as_array().cloned().unwrap_or_else(|| vec![message.clone()]);
+        let whole = |mut part: Value| {
+            if let Some(text) = part["text"].as_str() {
+                part["text"] = text.trim_end().into();
+            }
+            part
+        };
+        content.into_iter().map(|part| (who.clone(), whole(part))).collect::<Vec<_>>()
+    };
+    talk.iter().flat_map(parts).collect()
 }
 
 fn one(agent: &str, world: &World) -> String {
@@ -84,4 +121,14 @@ fn faults_of_codex_refusals() {
 #[test]
 fn faults_of_codex_on_the_wire() {
     inside(150, || faults("codex", &TRANSPORT));
+}
+
+#[test]
+fn faults_of_opencode_leave_its_conversation() {
+    inside(120, || faults("opencode", &[("500", FaultKind::ServerError, 2)]));
+}
+
+#[test]
+fn faults_of_codex_acp_leave_its_conversation() {
+    inside(120, || faults("codex-acp", &[("500", FaultKind::ServerError, 2)]));
 }

@@ -35,6 +35,8 @@ mod permissions;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]
+mod post_mortem;
+#[cfg(test)]
 mod rehearse;
 #[cfg(test)]
 mod rivals;

@@ -19,7 +19,7 @@ use segue_rehearsal::script::CheckpointHabit;
 use serde_json::{Value, json};
 
 use crate::inside::{inside, say};
-use crate::support::World;
+use crate::support::{World, messages};
 
 const STEPS: u32 = 6;
 /// The step in which the question is asked.
@@ -138,7 +138,7 @@ fn adapter(world: &World, agent: &str) -> Box<dyn Adapter> {
     match agent {
         "claude" => Box::new(Claude::new(claude::Options {
             conversation: "6f2b8c1e-1111-4222-8333-944455566677".to_owned(),
-            resume: false,
+            resume: None,
             model: Some("scripted-model".to_owned()),
             permission: claude::Permission::Bypass,
             no_compaction: true,
@@ -174,32 +174,13 @@ fn world(agent: &str, checkpoint: CheckpointHabit) -> World {
     }
 }
 
-/// The messages of every main call, without the marks for the cache, which move.
+/// The messages of every call with or without the question.
 fn talks(world: &World, with_question: bool) -> Vec<Vec<Value>> {
     let asks = |talk: &[Value]| talk.iter().any(|m| m.to_string().contains(CHECKPOINT_REQUEST));
     let mut talks: Vec<Vec<Value>> =
         world.bodies().iter().map(messages).filter(|talk| !talk.is_empty()).collect();
     talks.retain(|talk| asks(talk) == with_question);
     talks
-}
-
-fn messages(body: &Value) -> Vec<Value> {
-    let list = body["messages"].as_array().or_else(|| body["input"].as_array());
-    list.into_iter().flatten().cloned().map(without_cache_marks).collect()
-}
-
-// A text with a mark is a list of one part, and without one it may be the text alone.
-fn without_cache_marks(mut message: Value) -> Value {
-    if let Some(text) = message["content"].as_str() {
-        message["content"] = json!([{ "type": "text", "text": text }]);
-    }
-    let parts = message.get_mut("content").and_then(Value::as_array_mut);
-    for part in parts.into_iter().flatten() {
-        if let Some(part) = part.as_object_mut() {
-            part.remove("cache_control");
-        }
-    }
-    message
 }
 
 fn asked_in_a_tool(agent: &str, checkpoint: CheckpointHabit) -> (World, Vec<AgentEvent>, Duration) {

@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 
 use segue_rehearsal::brain::CHECKPOINT_REQUEST;
 use segue_rehearsal::job::Job;
+use segue_rehearsal::model_server::answer::Thread;
 use segue_rehearsal::model_server::script::{Chore, PersonaOptions};
 use segue_rehearsal::model_server::{Count, ModelServer, Opening, ServerScript, TruthLine};
 use segue_rehearsal::recipe::{self, Recipe, Setup};
 use segue_rehearsal::step_log::StepLog;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::inside;
@@ -201,6 +202,14 @@ impl World {
         self.server.bodies().into_iter().map(|(_, body)| body).collect()
     }
 
+    /// The messages of every call of the worker, in order, without the marks for the cache, which move.
+    pub(crate) fn talks(&self) -> Vec<Vec<Value>> {
+        let truth = self.truth();
+        let main: Vec<u64> = truth.iter().filter(|l| l.thread == Thread::Main).map(|l| l.n).collect();
+        let bodies = self.server.bodies();
+        bodies.iter().filter(|(n, _)| main.contains(n)).map(|(_, body)| messages(body)).collect()
+    }
+
     /// The numbers of the calls that ask for a checkpoint.
     pub(crate) fn bodies_asking(&self) -> Vec<u64> {
         let asking = |body: &Value| body.to_string().contains(CHECKPOINT_REQUEST);
@@ -375,11 +384,32 @@ impl Running {
         self.child.id()
     }
 
+    /// Waits until something is so while it runs.
+    #[track_caller]
+    pub(crate) fn until(&mut self, mut is_so: impl FnMut() -> bool) {
+        while !is_so() {
+            let ended = self.child.try_wait().unwrap();
+            assert!(ended.is_none(), "it ended first: {ended:?}\n{}", self.read().0);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn read(&self) -> (String, String) {
+        let read = |path: &Path| String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
+        (read(&self.out), read(&self.err))
+    }
+
+    /// Ends it by force, and nothing that it started.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Waits for its end.
     pub(crate) fn wait(mut self) -> Done {
         let status = self.child.wait().unwrap();
-        let read = |path: &Path| String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
-        Done { code: status.code(), out: read(&self.out), err: read(&self.err), took: self.since.elapsed() }
+        let (out, err) = self.read();
+        Done { code: status.code(), out, err, took: self.since.elapsed() }
     }
 }
 
@@ -395,6 +425,26 @@ pub(crate) fn until(mut is_so: impl FnMut() -> bool) {
     while !is_so() {
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// The messages of a request, without the marks for the cache, which move.
+pub(crate) fn messages(body: &Value) -> Vec<Value> {
+    let list = ["messages", "input", "contents"].iter().find_map(|key| body[*key].as_array());
+    list.into_iter().flatten().cloned().map(without_cache_marks).collect()
+}
+
+// A text with a mark is a list of one part, and without one it may be the text alone.
+fn without_cache_marks(mut message: Value) -> Value {
+    if let Some(text) = message["content"].as_str() {
+        message["content"] = json!([{ "type": "text", "text": text }]);
+    }
+    let parts = message.get_mut("content").and_then(Value::as_array_mut);
+    for part in parts.into_iter().flatten() {
+        if let Some(part) = part.as_object_mut() {
+            part.remove("cache_control");
+        }
+    }
+    message
 }
 
 fn agent_table(name: &str, window: u64, recipe: &Recipe) -> String {

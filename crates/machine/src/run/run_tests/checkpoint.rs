@@ -29,6 +29,18 @@ fn c2_an_empty_answer_is_no_answer() {
 }
 
 #[test]
+fn c2_words_that_are_no_checkpoint_are_no_answer() {
+    for (text, by, warned) in [
+        ("The booking module reads well. Step 4 is next.\n## Step 4\n- sh step.sh 4", Segue, 1),
+        ("## Completed Work\n- step 3\n## Remaining Tasks\n- step 4", Agent, 0),
+    ] {
+        let mut scene = Scenario::new("seamless").hold("ask").start();
+        scene.usage(40_000).usage(91_000).says(AgentEvent::Answered { text: text.to_owned() });
+        assert_eq!((scene.taken(), scene.warned("no_answer")), (vec![(Depth::Full, by)], warned), "{text}");
+    }
+}
+
+#[test]
 fn c2_the_time_to_answer_counts_from_the_end_of_the_running_tool() {
     let mut scene = Scenario::new("seamless").reply(Reply::Silent).start();
     scene.usage(40_000).tool_begins("build").reads(59_000).usage(91_000);
@@ -218,7 +230,9 @@ fn c9_words_are_kept_until_the_agents_own_checkpoint_stands_for_them_and_within_
     let mut scene = Scenario::new("seamless").hold("ask").hold("take").start();
     let said = |text: &str| AgentEvent::Said { text: text.to_owned() };
     scene.usage(40_000).says(said("before")).usage(91_000);
-    scene.says(AgentEvent::Answered { text: "## Goal\nx".to_owned() }).says(said("meanwhile"));
+    scene
+        .says(AgentEvent::Answered { text: "## Goal\nx\n## Remaining Tasks\n- y".to_owned() })
+        .says(said("meanwhile"));
     assert_eq!(scene.view().prose.len(), 2, "nothing is forgotten before the checkpoint is on disk");
     scene.release();
     assert_eq!(scene.view().prose.iter().map(|m| m.text.as_str()).collect::<Vec<_>>(), ["meanwhile"]);
@@ -235,12 +249,14 @@ fn v9_a_checkpoint_that_could_not_be_written_is_no_checkpoint_and_loses_nothing(
     scene
         .usage(40_000)
         .usage(91_000)
-        .says(AgentEvent::Answered { text: "## Goal\nfirst".to_owned() })
+        .says(AgentEvent::Answered { text: "## Goal\nfirst\n## Remaining Tasks\n- y".to_owned() })
         .release();
     let good = scene.view().checkpoint.clone();
     assert!(good.is_some() && scene.view().prose.is_empty());
     let mut scene = scene.hold("ask").hold("take");
-    scene.usage(95_500).says(AgentEvent::Answered { text: "## Goal\nsecond".to_owned() });
+    scene
+        .usage(95_500)
+        .says(AgentEvent::Answered { text: "## Goal\nsecond\n## Remaining Tasks\n- y".to_owned() });
     let (session, work) = (1, WorkState { tree: Some("t".to_owned()), ..WorkState::default() });
     let (checkpoint, why) = ("c-x".to_owned(), "no space left".to_owned());
     scene.feed(Event::CheckpointFailed { checkpoint, session, by: Agent, depth: Depth::Brief, why, work });
