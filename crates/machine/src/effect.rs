@@ -47,14 +47,14 @@ pub enum Effect {
         /// What for.
         asked: Asked,
     },
-    /// Ask the agent for a checkpoint beside its work, which goes on undisturbed.
+    /// Ask the agent something beside its work, which goes on undisturbed.
     AskSide {
         /// The session's number in the run.
         session: u32,
         /// The question's id, unique in the run.
         id: String,
-        /// What for.
-        asked: Asked,
+        /// What the checkpoint is for; `None` asks for a status line.
+        asked: Option<Asked>,
     },
     /// Tell the agent something that needs no answer.
     TellAgent {

@@ -9,6 +9,8 @@ mod honest_messages_later;
 mod lying_messages;
 #[path = "claims/phrasings.rs"]
 mod phrasings;
+#[path = "claims/worlds.rs"]
+mod worlds;
 
 use honest_messages::{MESSAGES, TREE};
 use honest_messages_later::LATER;
@@ -261,4 +263,41 @@ fn honest_messages_of_other_kinds_are_not_contradicted_either() {
     let wrong = wronged(LATER);
     println!("{} of {} honest messages contradicted", wrong.len(), LATER.len());
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), LATER.len(), wrong.join("\n"));
+}
+
+/// How many messages of a set are flagged.
+fn flagged(set: &str) -> (usize, usize) {
+    let cases = worlds::cases(set);
+    (cases.iter().filter(|case| !case.contradicted().is_empty()).count(), cases.len())
+}
+
+#[test]
+fn truth3_honest_messages_in_worlds_of_their_own_are_flagged_in_one_of_a_hundred_at_most() {
+    for (name, set) in [
+        ("open", include_str!("blind/honest_open.jsonl")),
+        ("sealed", include_str!("blind/honest_sealed.jsonl")),
+    ] {
+        let (flagged, of) = flagged(set);
+        println!("{flagged} of {of} honest messages flagged ({name})");
+        assert!(of == 150 && flagged * 100 <= of, "{name}: {flagged} of {of}");
+    }
+}
+
+#[test]
+fn truth3_lies_in_reports_checkpoints_status_lines_and_created_paths_are_flagged() {
+    // Counted once, after the rules were made with the other half alone; the aim is 74.
+    const SEALED: usize = 54;
+    let open = worlds::cases(include_str!("blind/lies_open.jsonl"));
+    let missed: Vec<_> =
+        open.iter().filter(|c| c.contradicted().is_empty()).map(|c| (&c.id, &c.channel)).collect();
+    assert!(open.len() == 75 && missed.is_empty(), "{missed:?}");
+    let (flagged, of) = flagged(include_str!("blind/lies_sealed.jsonl"));
+    println!("{flagged} of {of} sealed lies flagged");
+    assert!(of == 75 && flagged >= SEALED, "{flagged} of {of}");
+}
+
+#[test]
+fn truth3_lies_in_free_prose_of_another_author_are_counted_without_a_bar() {
+    let (flagged, of) = flagged(include_str!("blind/prose_lies.jsonl"));
+    println!("{flagged} of {of} lies in free prose flagged");
 }

@@ -18,6 +18,8 @@ pub struct Evidence {
     pub ignored: Vec<String>,
     /// Where the work tree is, so that absolute paths can be understood.
     pub root: Option<String>,
+    /// Whether everything since the run began was done by the agent whose words these are.
+    pub whole: bool,
     /// Hash and subject of each commit since the run began.
     pub commits: Vec<(String, String)>,
     /// Whether something is not committed.

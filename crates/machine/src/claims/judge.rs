@@ -1,7 +1,9 @@
 //! Holding claims against evidence. Only evidence that leaves no doubt confirms or contradicts.
 
+use std::cmp::Ordering;
+
 use super::lookup::{Became, Lookup, Meant};
-use super::{Change, Claim, ClaimKind, Evidence, Finding, GateFact, Judged};
+use super::{Change, Claim, ClaimKind, Counted, Evidence, Finding, GateFact, Judged};
 use crate::Claims;
 
 /// What the evidence says about each claim, in the claims' order.
@@ -12,6 +14,7 @@ pub fn judge(claims: Vec<Claim>, evidence: &Evidence) -> Vec<Judged> {
         ClaimKind::File { path, change } => file(&lookup, evidence, path, *change),
         ClaimKind::TestsPass { gate, .. } => tests(evidence, gate.as_deref()),
         ClaimKind::Committed { what, .. } => committed(evidence, what.as_deref()),
+        ClaimKind::Count { of, number } => counted(evidence, *of, *number),
         ClaimKind::Done
         | ClaimKind::Decision
         | ClaimKind::Constraint
@@ -113,12 +116,27 @@ fn tests(evidence: &Evidence, gate: Option<&str>) -> Found {
     so(format!("gate {names}: green"))
 }
 
-// A claim about one kind of check is a matter for the gates of that kind; tests, when no gate is called so, for all.
+// A claim about one check is a matter for the gate that is called so or runs just that; then for the gates of its kind; one
+// about tests, when no gate is of that kind, for all that are of no other.
 fn gates<'e>(evidence: &'e Evidence, gate: Option<&str>) -> Vec<&'e GateFact> {
     let Some(kind) = gate else { return evidence.gates.iter().collect() };
-    let about = |g: &&GateFact| runs(&g.name, kind) || g.run.as_deref().is_some_and(|r| runs(r, kind));
-    let found: Vec<&GateFact> = evidence.gates.iter().filter(about).collect();
-    if found.is_empty() && kind == "tests" { evidence.gates.iter().collect() } else { found }
+    let of = |is: &dyn Fn(&str) -> bool| -> Vec<&GateFact> {
+        let about = |g: &&GateFact| is(&g.name) || g.run.as_deref().is_some_and(is);
+        evidence.gates.iter().filter(about).collect()
+    };
+    // Flags and "everything below" do not make it another command.
+    let flags = |rest: &str| rest.split_whitespace().all(|word| word.starts_with('-') || word == "./...");
+    let same = |title: &str| {
+        title.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ') && flags(rest))
+    };
+    let named = of(&|title| same(&title.to_lowercase()));
+    let found = if named.is_empty() { of(&|title| runs(title, kind)) } else { named };
+    if !found.is_empty() || kind != "tests" {
+        return found;
+    }
+    let other = |title: &str| ["build", "lint", "format", "types"].iter().any(|other| runs(title, other));
+    let others = of(&other);
+    evidence.gates.iter().filter(|gate| !others.contains(gate)).collect()
 }
 
 /// Whether a gate's name or a command line is about a kind of check.
@@ -130,7 +148,7 @@ fn runs(title: &str, kind: &str) -> bool {
         "lint" => &["lint", "clippy", "ruff", "flake8", "vet"],
         "format" => &["fmt", "format", "prettier", "black"],
         "types" => &["type", "mypy", "tsc", "pyright"],
-        other => return title.contains(other),
+        _ => return false,
     };
     words.iter().any(|w| title.contains(w))
 }
@@ -146,6 +164,23 @@ fn committed(evidence: &Evidence, what: Option<&str>) -> Found {
         }
         (Some(what), _) => not_so(format!("git: no commit {what} since the run began")),
         (None, _) => open("git: there are commits since the run began"),
+    }
+}
+
+// Less than there is may be all of one's own part; more than there is is never so.
+fn counted(evidence: &Evidence, of: Counted, is: u64) -> Found {
+    let there = match of {
+        Counted::Commits => evidence.commits.len(),
+        Counted::Files => evidence.modified.len() + evidence.deleted.len(),
+    };
+    let what = if of == Counted::Commits { "commits" } else { "changed files" };
+    let told = format!("git: {there} {what} since the run began");
+    match u64::try_from(there).unwrap_or(u64::MAX).cmp(&is) {
+        _ if !evidence.git => open("there is no repository to ask"),
+        Ordering::Equal => so(told),
+        Ordering::Less if of == Counted::Commits => not_so(told),
+        Ordering::Greater if evidence.whole => not_so(told),
+        Ordering::Less | Ordering::Greater => open(told),
     }
 }
 

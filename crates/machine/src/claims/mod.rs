@@ -69,6 +69,13 @@ pub enum ClaimKind {
         #[serde(default)]
         pushed: bool,
     },
+    /// How much was done, as a number.
+    Count {
+        /// What was counted.
+        of: Counted,
+        /// How many.
+        number: u64,
+    },
     /// Something was decided.
     Decision,
     /// Something that must hold.
@@ -83,6 +90,16 @@ pub enum ClaimKind {
     DoNotRedo,
     /// A rule that a person gave.
     Rule,
+}
+
+/// What an agent counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Counted {
+    /// Commits.
+    Commits,
+    /// Files that were changed in any way.
+    Files,
 }
 
 /// In which way a file was changed.
@@ -126,7 +143,10 @@ pub struct Judged {
 impl ClaimKind {
     /// Whether there can be evidence for or against it.
     pub fn checkable(&self) -> bool {
-        matches!(self, Self::File { .. } | Self::TestsPass { .. } | Self::Committed { .. })
+        matches!(
+            self,
+            Self::File { .. } | Self::TestsPass { .. } | Self::Committed { .. } | Self::Count { .. }
+        )
     }
 }
 

@@ -78,7 +78,7 @@ fn is_path(word: &str, code: bool) -> bool {
     let plain = slashed.chars().any(char::is_alphanumeric) && !slashed.contains("//");
     plain
         && (known
-            || code
+            || (code && name.contains('.'))
             || listed(FOLDERS, first)
             || slashed.starts_with("./")
             || slashed.matches('/').count() > 2)

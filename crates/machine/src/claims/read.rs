@@ -46,11 +46,8 @@ impl Titles {
 }
 
 fn kinds(unit: &Unit, titles: &mut Titles) -> Vec<ClaimKind> {
-    if let Some((field, value)) = fields::line(&unit.text)
-        && !value.is_empty()
-        && unit.ticked != Some(false)
-    {
-        return fields::of_line(field, value);
+    if let Some(found) = fields::of_line(&unit.text).filter(|_| unit.ticked != Some(false)) {
+        return found;
     }
     let section = below(unit, titles);
     let answer = unit.text.rsplit_once(':').map_or(unit.text.as_str(), |(_, answer)| answer);
@@ -60,7 +57,8 @@ fn kinds(unit: &Unit, titles: &mut Titles) -> Vec<ClaimKind> {
     let place = match section {
         Section::Files(change) => Place::Files(change),
         Section::Commits => Place::Commits,
-        Section::Done | Section::Checks if unit.list => Place::Item,
+        Section::Done | Section::Checks if unit.ticked == Some(true) => Place::Ticked,
+        Section::Done | Section::Checks if unit.list => Place::Finished,
         Section::Done | Section::Checks | Section::DoNotRedo | Section::Decisions | Section::Other => {
             Place::Prose
         }

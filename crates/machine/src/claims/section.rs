@@ -1,6 +1,7 @@
 //! What a heading, or the line before a list, says about what stands below it.
 
 use super::Change;
+use super::fields::{self, Field};
 
 /// What kind of thing stands below a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +48,7 @@ const TITLES: [(Section, &str); 16] = [
          pending|left|plan|upcoming|future|in progress|open item|open task|open work|\
          partial state|follow-up|still|will |need to|needs to|should|backlog|planned|would|\
          to be created|to be done|going to|did not|didn't|suggest|recommend|optional|could|might|\
-         i'd ",
+         i'd |offen|ausstehend|nicht |pendiente|restant|reste|à faire|残り|未完了",
     ),
     (Section::Rules, "rule|user instruction|user's instruction|user preference|guideline"),
     (Section::Constraints, "constraint|requirement|invariant|assumption|limitation"),
@@ -65,19 +66,11 @@ const TITLES: [(Section, &str); 16] = [
          how it works|explanation|cause|root cause|finding|observation|analysis|diagnosis|why |\
          reference|relevant",
     ),
-    (
-        Section::Files(Change::Deleted),
-        "deleted|removed files|files removed|removed file|deletions|have been removed|i removed",
-    ),
-    (
-        Section::Files(Change::Created),
-        "new file|files created|created file|files added|added file|created|i added|\
-         have been added|were added|i wrote",
-    ),
+    (Section::Files(Change::Deleted), "deleted|removed file|deletions|have been removed|i removed"),
+    (Section::Files(Change::Created), "new file|created|i added|have been added|were added|i wrote"),
     (
         Section::Files(Change::Touched),
-        "files changed|changed file|files touched|files modified|modified file|files edited|\
-         edited file|files updated|updated file|files written|modified|edited|i changed|\
+        "files changed|changed file|files touched|files updated|updated file|modified|edited|i changed|\
          i updated|were changed|have been changed|were updated|have been updated",
     ),
     (Section::Commits, "commits|commit log|git log"),
@@ -86,7 +79,7 @@ const TITLES: [(Section, &str); 16] = [
         Section::Done,
         "completed|complete|done|accomplished|finished|implemented|achieved|progress|\
          changes made|changes|what works|delivered|what i did|what changed|what has changed|\
-         i did|work so far|summary of work",
+         i did|work so far|summary of work|erledigt|fertig|abgeschlossen|hecho|completado|terminé|fait|完了",
     ),
     (Section::Talk, "context|example|glossary"),
     (Section::Other, "status|summary|notes"),
@@ -94,6 +87,11 @@ const TITLES: [(Section, &str); 16] = [
 
 /// The kind that a title speaks of.
 pub(super) fn section(title: &str) -> Section {
+    match fields::field(title) {
+        Some(Field::Files(Some(change))) => return Section::Files(change),
+        Some(Field::Commits) => return Section::Commits,
+        Some(Field::Files(None) | Field::Checks | Field::Check(_)) | None => {}
+    }
     let title = format!(" {} ", title.to_lowercase().replace('’', "'").replace('_', " "));
     let has = |phrase: &str| title.match_indices(phrase).any(|(at, _)| starts_word(&title, at));
     TITLES.iter().find(|(_, phrases)| phrases.split('|').any(has)).map_or(Section::Other, |(s, _)| *s)

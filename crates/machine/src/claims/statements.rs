@@ -2,15 +2,19 @@
 //!
 //! Whatever is denied, put off or wrapped in more words is not read: evidence can wait for plain words.
 
-use super::fields::{commit, pass};
-use super::words::{Word, hedged, words};
+use super::fields::{check, commit, is_kind, pass};
+use super::words::{Word, hedged, listed, passes, words};
 use super::{Change, ClaimKind};
 
 /// Where a sentence stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// In a list of finished work.
+    /// In a list.
     Item,
+    /// In a list of finished work.
+    Finished,
+    /// After a ticked box.
+    Ticked,
     /// In a list of files that were changed in this way.
     Files(Change),
     /// In a list of commits.
@@ -31,8 +35,11 @@ pub(super) fn statements(text: &str, place: Place) -> Vec<ClaimKind> {
     if !made.is_empty() {
         return made;
     }
-    if tests_pass(&all) {
-        return vec![pass("tests")];
+    if let Some(kind) = check_passes(text, &all) {
+        return vec![pass(kind)];
+    }
+    if let Some(gate) = tests_pass(text) {
+        return vec![ClaimKind::TestsPass { gate, only: None }];
     }
     let opened = opening(&all, place);
     if opened.is_empty() && place != Place::Prose { labelled(&all, place) } else { opened }
@@ -44,28 +51,50 @@ fn is_deletion(all: &[Word<'_>]) -> bool {
     all.first().is_some_and(|word| word.bare() == "removed") && !hedged(&rest)
 }
 
-// A verb of change, then nothing but names. Of prose only "created" is read, wherever it stands.
+// A verb of change, then nothing but names. Of prose only what was made is read; "created" wherever it stands.
 fn opening(all: &[Word<'_>], place: Place) -> Vec<ClaimKind> {
-    const BEFORE: &str = "i i've we we've have also then successfully and";
-    let first = all.iter().position(|word| !BEFORE.split(' ').any(|before| before == word.bare()));
+    const BEFORE: &str = "i i've we we've have also then successfully and j'ai ai he hemos";
+    const AFTER: &str = "angelegt erstellt hinzugefügt";
+    let before = |word: &Word<'_>| listed(BEFORE, &word.bare());
+    let first = all.iter().position(|word| !before(word));
     let mut found = Vec::new();
     for (at, word) in all.iter().enumerate() {
-        let change = match word.bare().as_str() {
-            "created" => Change::Created,
-            _ if place == Place::Prose || first != Some(at) => continue,
-            "added" | "wrote" | "new" => Change::Created,
-            "modified" | "updated" | "edited" | "changed" => Change::Modified,
-            "deleted" | "removed" => Change::Deleted,
-            _ => continue,
+        let Some(change) = word.change() else {
+            if first == Some(at) && ["renamed", "moved", "umbenannt"].contains(&word.bare().as_str()) {
+                found.extend(renamed(all.get(at + 1..).unwrap_or_default()));
+            }
+            continue;
         };
-        let (before, after) = all.split_at(at);
-        // Words that are added to a file are not the file.
-        if word.bare() == "added" && after.iter().any(|word| word.bare() == "to") {
+        let (earlier, after) = all.split_at(at);
+        let after = after.get(1..).unwrap_or_default();
+        let bare = word.bare();
+        let made = change == Change::Created && !["new", "neu"].contains(&bare.as_str());
+        let file = bare == "new" && after.first().is_some_and(|word| word.bare() == "file");
+        let leads = first == Some(at) || (made && earlier.last().is_some_and(before));
+        let last = made && (listed(AFTER, &bare) || bare.ends_with("作成"));
+        let passive = made && at <= 3 && earlier.iter().skip(1).all(auxiliary) && earlier.len() > 1;
+        if !(bare == "created" || last || passive || file || leads && (made || place != Place::Prose)) {
             continue;
         }
-        let mut paths = named(after.get(1..).unwrap_or_default());
+        // Words that are added to a file are not the file, but the file is changed.
+        let finished = matches!(place, Place::Finished | Place::Ticked);
+        if let [_, .., into, path] = after
+            && finished
+            && leads
+            && ["to", "in", "into"].contains(&into.bare().as_str())
+            && let Some(path) = path.path()
+        {
+            found.push(ClaimKind::File { path, change: Change::Touched });
+            continue;
+        }
+        if ["added", "wrote"].contains(&bare.as_str())
+            && after.iter().take_while(|word| !word.0.starts_with('(')).any(|word| word.bare() == "to")
+        {
+            continue;
+        }
+        let mut paths = named(after);
         if paths.is_empty() && change == Change::Created {
-            paths.extend(subject(before));
+            paths.extend(subject(earlier, last));
         }
         found.extend(paths.into_iter().map(|path| ClaimKind::File { path, change }));
     }
@@ -74,10 +103,11 @@ fn opening(all: &[Word<'_>], place: Place) -> Vec<ClaimKind> {
 
 // The paths that follow a verb, with a word for what they are between at most.
 fn named(after: &[Word<'_>]) -> Vec<String> {
-    const NOUNS: &str = "the a an new file files module old empty folder script called named at: following";
+    const NOUNS: &str = "the a an new file files module old empty folder directory script test tests class component page \
+                         migration document workflow fixture header helper package called named at: following";
     const FOLLOWS: &str =
-        "with which that for so containing from then to as at by using based because where when";
-    let is = |list: &str, word: &Word<'_>| list.split(' ').any(|one| one == word.bare());
+        "with which that for so containing from then to as at by using based because where when accordingly";
+    let is = |list: &str, word: &Word<'_>| listed(list, &word.bare());
     let Some(at) = after.iter().take(6).position(|word| word.path().is_some()) else { return Vec::new() };
     let (between, rest) = after.split_at(at);
     let stops =
@@ -85,12 +115,15 @@ fn named(after: &[Word<'_>]) -> Vec<String> {
     if stops || between.last().is_some_and(|word| !is(NOUNS, word)) {
         return Vec::new();
     }
-    let (mut found, mut closed) = (Vec::new(), false);
+    let (mut found, mut closed, mut over) = (Vec::new(), false, false);
     let mut rest = rest.iter().peekable();
-    while let Some(path) = rest.peek().and_then(|word| word.path()) {
-        closed = rest.next().is_some_and(|word| word.closes());
+    while let Some(path) = rest.peek().filter(|_| !over).and_then(|word| word.path()) {
+        closed = rest.next().is_some_and(|word| {
+            over = word.0.ends_with(';');
+            word.closes()
+        });
         found.push(path);
-        while rest.next_if(|word| ["and", ""].contains(&word.bare().as_str())).is_some() {
+        while rest.next_if(|word| !over && ["and", ""].contains(&word.bare().as_str())).is_some() {
             closed = true;
         }
     }
@@ -99,67 +132,68 @@ fn named(after: &[Word<'_>]) -> Vec<String> {
     if ends { found } else { Vec::new() }
 }
 
-// "`a.rs` has been created".
-fn subject(before: &[Word<'_>]) -> Option<String> {
-    let auxiliary = |word: &&Word<'_>| ["was", "has", "been", "is", "now"].contains(&word.bare().as_str());
+// "`a.rs` has been created"; the verb is last in some languages.
+fn subject(before: &[Word<'_>], last: bool) -> Option<String> {
     let path = before.iter().rev().find(|word| !auxiliary(word))?;
-    before.last().filter(auxiliary).and_then(|_| path.path())
+    before.last().filter(|word| last || auxiliary(word)).and_then(|_| path.path())
 }
 
-// "`a.rs`: created", "a.rs (new)"; below "Files created" the name alone.
+fn auxiliary(word: &Word<'_>) -> bool {
+    listed("was has been is now neu wurde", &word.bare())
+}
+
+// "`a.rs` to `b.rs`": one is gone, the other is there.
+fn renamed(after: &[Word<'_>]) -> Vec<ClaimKind> {
+    let [from, to, new, rest @ ..] = after else { return Vec::new() };
+    let plain = ["to", "", "in", "nach"].contains(&to.bare().as_str()) && (rest.is_empty() || new.closes());
+    let Some((from, to)) = from.path().zip(new.path()).filter(|_| plain) else { return Vec::new() };
+    let file = |(path, change)| ClaimKind::File { path, change };
+    [(from, Change::Deleted), (to, Change::Created)].map(file).to_vec()
+}
+
+// "`a.rs`: created", "a.rs (new)"; below "Files created" or after a tick the name alone.
 fn labelled(all: &[Word<'_>], place: Place) -> Vec<ClaimKind> {
     let Some(path) = all.first().and_then(|word| word.path()) else { return Vec::new() };
-    let label = all.get(1..).unwrap_or_default().iter().map(|word| word.bare()).find(|word| !word.is_empty());
-    let own = match label.as_deref() {
-        Some("created" | "new" | "added") => Some(Change::Created),
-        Some("modified" | "updated" | "changed" | "edited") => Some(Change::Modified),
-        Some("deleted") => Some(Change::Deleted),
-        _ => None,
-    };
-    let listed = if let Place::Files(change) = place { Some(change) } else { None };
+    let label = all.get(1..).unwrap_or_default().iter().find(|word| !word.bare().is_empty());
+    let own = label.filter(|word| !["wrote", "removed"].contains(&word.bare().as_str()));
+    let own = own.and_then(|word| word.change());
+    let starts = |marks: &[char]| all.get(1).is_some_and(|word| word.0.starts_with(marks));
     let alone = all.len() <= 2 || all.first().is_some_and(|word| word.closes());
-    let separated = all.get(1).is_some_and(|word| word.0.starts_with(['(', '-', '–', '—', ':']));
-    let change =
-        own.filter(|_| alone || separated || all.len() <= 3).or(listed.filter(|_| alone || separated));
+    let separated = starts(&['(', '-', '–', '—', ':', '|', '→']);
+    let listed = match place {
+        Place::Files(change) => Some(change).filter(|_| alone || separated),
+        Place::Ticked => Some(Change::Touched).filter(|_| all.len() == 1 || starts(&['('])),
+        Place::Item | Place::Finished | Place::Commits | Place::Prose => None,
+    };
+    let change = own.filter(|_| alone || separated || all.len() <= 3).or(listed);
     change.map(|change| ClaimKind::File { path, change }).into_iter().collect()
 }
 
-fn tests_pass(all: &[Word<'_>]) -> bool {
-    const WORDS: &[&str] = &[
-        "all",
-        "the",
-        "my",
-        "our",
-        "unit",
-        "integration",
-        "existing",
-        "new",
-        "tests",
-        "test",
-        "suite",
-        "full",
-        "whole",
-        "now",
-        "are",
-        "is",
-        "do",
-        "and",
-        "✅",
-        "i",
-        "ran",
-        "entire",
-        "pass",
-        "passes",
-        "passed",
-        "passing",
-        "green",
-        "",
-    ];
-    let bare: Vec<String> = all.iter().map(|word| word.bare()).collect();
-    let has = |words: &[&str]| bare.iter().any(|word| words.contains(&word.as_str()));
-    let known = |word: &String| WORDS.contains(&word.as_str()) || word.parse::<u64>().is_ok();
-    let whole = bare.iter().all(known) && has(&["tests", "suite"]);
-    whole && has(&["pass", "passes", "passed", "passing", "green"])
+// "`cargo test --workspace` passes", "lint is clean".
+fn check_passes(text: &str, all: &[Word<'_>]) -> Option<String> {
+    const TOOLS: &str = "clippy fmt eslint prettier mypy ruff tsc ctest pytest jest vitest rspec docs";
+    if let Some((command, rest)) = text.strip_prefix('`').and_then(|text| text.split_once('`')) {
+        return passes(rest).then(|| command.to_lowercase());
+    }
+    let (name, rest) = all.split_first()?;
+    let kind = check(name.0).filter(|kind| is_kind(kind) || listed(TOOLS, kind))?;
+    passes(&rest.iter().map(|word| word.0).collect::<Vec<_>>().join(" ")).then_some(kind)
+}
+
+// "All 41 tests pass", "all gates pass": one is about the tests, the other about every gate.
+fn tests_pass(text: &str) -> Option<Option<String>> {
+    const WORDS: &str = "all the my our unit integration existing new tests test suite checks gates full whole now are is do \
+        and i ran entire pass passes passed passing green";
+    let text = text.split('(').next().unwrap_or_default();
+    let bare: Vec<String> = words(text).into_iter().map(Word::bare).collect();
+    let has = |words: &str| bare.iter().any(|word| listed(words, word));
+    let known = |word: &String| word.is_empty() || listed(WORDS, word) || word.parse::<u64>().is_ok();
+    let told = bare.iter().all(known) && has("pass passes passed passing green");
+    match (has("tests suite"), has("checks gates")) {
+        (true, _) if told => Some(Some("tests".to_owned())),
+        (false, true) if told && has("all") => Some(None),
+        _ => None,
+    }
 }
 
 // A hash right after words that say that the commit was made.
@@ -168,14 +202,30 @@ fn committed(all: &[Word<'_>], place: Place) -> Vec<ClaimKind> {
     if place == Place::Commits {
         return all.first().and_then(|word| word.hash()).map(commit).into_iter().collect();
     }
+    let finished = matches!(place, Place::Finished | Place::Ticked);
+    let earlier = |at: usize| (0..at).any(|at| bare(at) == "committed");
     let made = |at: usize| {
         let before = (bare(at.wrapping_sub(2)), bare(at.wrapping_sub(1)));
         match (before.0.as_str(), before.1.as_str()) {
-            ("committed", "as" | "in" | "under" | "with" | "hash" | "") | (_, "committed") => true,
-            ("is" | "as" | "in", "commit") => bare(at.wrapping_sub(3)) == "committed",
-            _ => false,
+            ("committed", "with" | "hash" | "") | (_, "committed") | ("is" | "are", "in") => true,
+            (_, "as" | "in" | "under") => earlier(at),
+            ("is" | "as" | "in", "commit") => earlier(at) || bare(at.wrapping_sub(3)) == "is",
+            (_, "commit") => at == 1 && (finished || all.len() == 2),
+            // "Committed as 1f2e3d4 (a) and 5a6b7c8 (b)".
+            (_, "and") => bare(0) == "committed" && bare(1) == "as",
+            (_, "of" | "from" | "since" | "after" | "before" | "than" | "on") => false,
+            // "Committed everything: 1f2e3d4", "committed the change (1f2e3d4)".
+            _ => {
+                let opened = all.get(at).is_some_and(|word| word.0.starts_with('('));
+                let named = all.get(at.wrapping_sub(1)).is_some_and(|word| word.0.ends_with(':'));
+                earlier(at) && (opened || named)
+            }
         }
     };
-    let hashes = all.iter().enumerate().filter(|(at, _)| *at > 0 && made(*at));
+    let marked = |at: usize, word: &Word<'_>| {
+        let before = at.checked_sub(1).and_then(|at| all.get(at)).is_some_and(|word| word.0 == "(commit");
+        finished && (at == 0 || before || (at + 1 == all.len() && word.0.starts_with('(')))
+    };
+    let hashes = all.iter().enumerate().filter(|(at, word)| marked(*at, word) || (*at > 0 && made(*at)));
     hashes.filter_map(|(_, word)| word.hash()).map(commit).collect()
 }

@@ -92,13 +92,13 @@ impl Cutter {
                 self.open(text, at..end, indent(line), true, None);
                 self.close(text);
             }
-        } else if let Some(block) = self.block.as_mut().filter(|_| !is_field(trimmed)) {
+        } else if let Some(block) = self.block.as_mut().filter(|block| !stands_alone(text, line, block)) {
             block.whole.end = end;
             block.words.end = end;
         } else {
             self.close(text);
             self.open(text, at..end, indent(line), false, None);
-            if is_field(trimmed) {
+            if fields::is_line(trimmed) {
                 self.close(text);
             }
         }
@@ -137,9 +137,12 @@ impl Cutter {
     }
 }
 
-// A field of a report has its line to itself.
-fn is_field(line: &str) -> bool {
-    fields::line(line).is_some()
+// A field of a report has its line to itself, so have short lines; what introduces the next list is no part of this one.
+fn stands_alone(text: &str, line: &str, block: &Block) -> bool {
+    const SHORT: usize = 40;
+    let last = text[block.words.clone()].trim_end().lines().last().unwrap_or_default();
+    let introduces = block.list && indent(line) == 0 && line.trim_end().ends_with(':');
+    fields::is_line(line.trim()) || introduces || (indent(line) == 0 && last.len() < SHORT)
 }
 
 /// The words of a text with single spaces between them.
@@ -205,8 +208,10 @@ fn sentences(text: &str, within: Range<usize>) -> Vec<Range<usize>> {
         let end = at + c.len_utf8();
         let stops =
             matches!(c, '.' | '!' | '?' | '。') && !SHORT.contains(&last_word(&body[from..end]).as_str());
+
         let closers = body[end..].trim_start_matches(['"', '`', ')', '*', '”', '\'']);
-        if stops && (closers.starts_with(char::is_whitespace) || c == '。') {
+        let code = || body[from..end].matches('`').count() % 2 == 1;
+        if stops && !code() && (closers.starts_with(char::is_whitespace) || c == '。') {
             let end = body.len() - closers.len();
             found.push(from..end);
             from = end;

@@ -1,5 +1,6 @@
 //! A sentence as words, with what Markdown and punctuation put around them.
 
+use super::Change;
 use super::paths::paths;
 
 /// One word as written.
@@ -11,11 +12,36 @@ pub(super) fn words(text: &str) -> Vec<Word<'_>> {
     text.split_whitespace().map(Word).collect()
 }
 
+/// Whether a word is in a list of words.
+pub(super) fn listed(list: &str, word: &str) -> bool {
+    list.split(' ').any(|one| one == word)
+}
+
+const CREATED: &str = "created added new wrote introduced neu neue erstellt erstellte angelegt angelegte hinzugefügt \
+    créé créée créés créées crees nouveau nouveaux ajouté ajoutés ajoutes creado creados creadas añadido añadidos nuevo \
+    nuevos criado criei creato aangemaakt создан создал 创建 创建了 新增";
+const MODIFIED: &str = "modified changed edited updated touched written geändert geänderte bearbeitet modifié \
+    modifiés modifies modificado modificados actualizado actualizados extended refactored rewrote fixed adapted \
+    reworked implemented simplified";
+const DELETED: &str = "deleted removed gelöscht gelöschte entfernt supprimé supprimés supprimes eliminado eliminados \
+    borrado borrados";
+
 impl Word<'_> {
     /// Without marks around it.
     pub(super) fn bare(self) -> String {
         let word = self.0.trim_matches(|c: char| !c.is_alphanumeric());
         word.to_lowercase().replace('’', "'")
+    }
+
+    /// The change of a file that it says was made.
+    pub(super) fn change(self) -> Option<Change> {
+        let word = self.bare();
+        match word.as_str() {
+            _ if listed(CREATED, &word) || word.ends_with("作成") => Some(Change::Created),
+            _ if listed(MODIFIED, &word) => Some(Change::Modified),
+            _ if listed(DELETED, &word) => Some(Change::Deleted),
+            _ => None,
+        }
     }
 
     /// The one path that it is, if it is nothing else.
@@ -47,10 +73,27 @@ pub(super) fn hedged(text: &str) -> bool {
         must need needs needed plan planned want to-do todo next later still remaining instead \
         try tried except but unchanged untouched reverted undid undone removed skipped failed \
         fails fail failing only earlier previously already temporarily temporary upstream \
-        separately";
+        separately nicht noch kein keine keinen pas sin pendiente";
     let doubt = |word: &Word<'_>| {
         let bare = word.bare();
-        bare.ends_with("n't") || HEDGES.split(' ').any(|hedge| hedge == bare)
+        bare.ends_with("n't") || listed(HEDGES, &bare)
     };
     text.trim_end().ends_with('?') || words(text).iter().any(doubt)
+}
+
+/// Whether a text says that something passes, and nothing else.
+pub(super) fn passes(text: &str) -> bool {
+    const FILLS: &str =
+        "all the tests test suite cases checks gates specs now are is do and in of ist sind tout todo";
+    const CLEAN: [&str; 6] = ["0 failed", "0 failures", "no failures", "0 errors", "no warnings", "exit 0"];
+    const PASSES: &str = "pass passes passed passing green ok true yes success succeeded succeeds clean grün bestanden \
+        erfolgreich réussi réussis réussie passé passe passent verde pasa pasan superado superados 成功 合格";
+    let text = text.split(['(', '[']).next().unwrap_or_default().to_lowercase();
+    let text =
+        CLEAN.iter().fold(text.replace("exit code", "exit"), |text, clean| text.replace(clean, "clean"));
+    let text = text.replace(['✅', '✓', '✔'], " ok ");
+    let number = |c: char| c.is_ascii_digit() || matches!(c, '/' | '.' | 's');
+    let fills = |word: &String| word.is_empty() || listed(FILLS, word) || word.chars().all(number);
+    let mut said = words(&text).into_iter().map(Word::bare).filter(|word| !fills(word)).peekable();
+    said.peek().is_some() && said.all(|word| listed(PASSES, &word))
 }

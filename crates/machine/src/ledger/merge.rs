@@ -132,7 +132,7 @@ impl Ledger {
 fn category(kind: &ClaimKind) -> Option<Category> {
     match kind {
         ClaimKind::Done | ClaimKind::File { .. } | ClaimKind::Committed { .. } => Some(Category::Done),
-        ClaimKind::TestsPass { .. } => None,
+        ClaimKind::TestsPass { .. } | ClaimKind::Count { .. } => None,
         ClaimKind::Decision => Some(Category::Decision),
         ClaimKind::Constraint => Some(Category::Constraint),
         ClaimKind::DeadEnd => Some(Category::DeadEnd),

@@ -136,6 +136,8 @@ pub struct Run {
     judging: Option<stated::Judging>,
     /// The agent was asked for a status line and has not been given work since.
     status_asked: bool,
+    /// The id of the side question for one.
+    status_side: Option<String>,
     /// What the agent asked through its own mechanism and nobody answered.
     question: Option<String>,
     /// The agent takes one prompt and ends.

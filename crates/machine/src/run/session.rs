@@ -181,8 +181,12 @@ impl Run {
         }
         let helps = self.helper_works() && self.taking.is_none();
         let expected = matches!(self.view.phase, Phase::Gating | Phase::Saving) && !helps;
+        let asked = self.status_side.take().is_some();
         let reason = if expected { EndReason::Finished } else { EndReason::Failed };
         self.close_session(reason, exit, orphans, out);
+        if expected && asked {
+            return self.status_told(None, out);
+        }
         if expected || self.taking.is_some() {
             return;
         }
@@ -246,7 +250,7 @@ impl Run {
         self.keep_talk(&session);
         self.view.grown = session.forecast.counted().clone();
         self.growth.merge(&self.view.grown);
-        self.side = None;
+        (self.side, self.status_side) = (None, None);
         self.release_hooks(true, out);
         for timer in [Timer::Ask, Timer::Side, Timer::Idle, Timer::End] {
             out.push(Effect::ClearTimer { timer });

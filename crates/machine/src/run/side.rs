@@ -113,12 +113,26 @@ impl Run {
         self.sides += 1;
         let id = format!("side-{}", self.sides);
         let at = self.ask_deadline();
-        out.push(Effect::AskSide { session, id: id.clone(), asked: asked.clone() });
+        out.push(Effect::AskSide { session, id: id.clone(), asked: Some(asked.clone()) });
         let (depth, deadline) = (asked.depth, Some(at));
         out.push(Effect::Announce(Notice::CheckpointRequested { session, depth, deadline, side: true }));
         out.push(Effect::SetTimer { timer: Timer::Side, at });
         let mark = Mark { messages: self.given, ..self.mark() };
         self.side = Some(SideQuestion { id, asked, then, early, retried, mark });
+    }
+
+    /// Asks for a status line beside the conversation, where that is possible.
+    pub(super) fn ask_status_side(&mut self, out: &mut Vec<Effect>) -> bool {
+        let session = self.view.session.as_ref().map(|s| s.n);
+        let Some(session) = session.filter(|_| self.side.is_none() && self.may_ask_side()) else {
+            return false;
+        };
+        self.sides += 1;
+        let id = format!("side-{}", self.sides);
+        out.push(Effect::AskSide { session, id: id.clone(), asked: None });
+        out.push(Effect::SetTimer { timer: Timer::Side, at: self.ask_deadline() });
+        self.status_side = Some(id);
+        true
     }
 
     fn may_ask_side(&self) -> bool {
@@ -134,6 +148,9 @@ impl Run {
     }
 
     pub(super) fn side_answered(&mut self, id: &str, text: &str, out: &mut Vec<Effect>) {
+        if self.status_side.take_if(|asked| asked == id).is_some() {
+            return self.status_told(Some(text), out);
+        }
         let Some(question) = self.side.take_if(|question| question.id == id) else { return };
         out.push(Effect::ClearTimer { timer: Timer::Side });
         let Some(block) = complete_block(text) else {
@@ -148,6 +165,9 @@ impl Run {
     }
 
     pub(super) fn side_failed(&mut self, id: &str, why: &str, out: &mut Vec<Effect>) {
+        if self.status_side.take_if(|asked| asked == id).is_some() {
+            return self.status_told(None, out);
+        }
         if let Some(question) = self.side.take_if(|question| question.id == id) {
             out.push(Effect::ClearTimer { timer: Timer::Side });
             self.side_lost(question, why, false, out);
@@ -155,6 +175,9 @@ impl Run {
     }
 
     pub(super) fn side_timed_out(&mut self, out: &mut Vec<Effect>) {
+        if self.status_side.take().is_some() {
+            return self.status_told(None, out);
+        }
         if let Some(question) = self.side.take() {
             self.side_lost(question, "it was not answered in time", false, out);
         }

@@ -2,7 +2,9 @@
 
 use super::{EndReason, HandoffKind, Phase, Replace, Run, Then};
 use crate::statement::{self, Statement};
-use crate::{Asked, Depth, Effect, LastWords, Limit, Outcome, Prompt, SessionReason, Verdict, WorkState};
+use crate::{
+    Asked, Depth, Effect, LastWords, Limit, Outcome, Prompt, SessionReason, Timer, Verdict, WorkState,
+};
 
 /// What is waiting for the agent's last words to be judged.
 #[derive(Debug, Clone)]
@@ -32,7 +34,10 @@ impl Run {
             (None, None) if self.one_shot => return self.judge_with_tree(Judging::Ended, out),
             (None, None) if self.may_ask_status() => {
                 self.status_asked = true;
-                return self.follow_up(Prompt::AskStatus, out);
+                if !self.ask_status_side(out) {
+                    self.follow_up(Prompt::AskStatus, out);
+                }
+                return;
             }
             (None, None) if self.must_replace() => {
                 return self.judge_with_tree(Judging::NotDone(String::new()), out);
@@ -62,6 +67,24 @@ impl Run {
 
     fn may_ask_status(&self) -> bool {
         self.asks_status() && !self.status_asked && self.can_follow_up() && !self.must_replace()
+    }
+
+    /// The side question for a status line was answered, or nobody answers it: then it is asked inside the conversation.
+    pub(super) fn status_told(&mut self, text: Option<&str>, out: &mut Vec<Effect>) {
+        out.push(Effect::ClearTimer { timer: Timer::Side });
+        if self.view.phase != Phase::Gating || self.taking.is_some() || self.ending.is_some() {
+            return;
+        }
+        match text.filter(|text| !text.trim().is_empty()) {
+            None if self.can_follow_up() => return self.follow_up(Prompt::AskStatus, out),
+            None => {}
+            Some(text) => {
+                self.last_words.push_str("\n\n");
+                self.last_words.push_str(text);
+                self.view.keep_message(&self.last_words);
+            }
+        }
+        self.settle_statement(None, out);
     }
 
     fn judge_with_tree(&mut self, judging: Judging, out: &mut Vec<Effect>) {

@@ -122,9 +122,9 @@ impl Play<'_> {
                     session.asked = Some(asked.depth);
                 }
             }
-            Effect::AskSide { session, id, .. } => {
+            Effect::AskSide { session, id, asked } => {
                 self.now += self.dice.between(2_000, 20_000);
-                let text = SIDE_ANSWER.to_owned();
+                let text = if asked.is_some() { SIDE_ANSWER } else { "STATUS: done" }.to_owned();
                 self.feed(Event::Agent { session, event: AgentEvent::SideAnswered { id, text } });
             }
             Effect::TellAgent { text, .. } => {

@@ -4,7 +4,7 @@
 //! `markdown.rs`.
 
 use schemars::JsonSchema;
-use segue_machine::claims::{self, ClaimKind, Judged};
+use segue_machine::claims::{self, ClaimKind, Counted, Judged};
 use segue_machine::ledger::Ledger;
 use segue_machine::{CheckpointBy, Claims, Depth, GateResult, GateWhen, WordsSource};
 use segue_redact::Redactor;
@@ -136,7 +136,8 @@ impl From<&Judged> for ClaimEntry {
             ClaimKind::Done => "completed",
             ClaimKind::File { .. } => "file",
             ClaimKind::TestsPass { .. } => "tests",
-            ClaimKind::Committed { .. } => "commit",
+            ClaimKind::Committed { .. } | ClaimKind::Count { of: Counted::Commits, .. } => "commit",
+            ClaimKind::Count { of: Counted::Files, .. } => "file",
             ClaimKind::Decision => "decision",
             ClaimKind::Constraint => "constraint",
             ClaimKind::DeadEnd => "dead_end",

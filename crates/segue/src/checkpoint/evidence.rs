@@ -132,6 +132,7 @@ fn evidence(place: &Workplace, situation: &Situation, claims: &[Claim], facts: O
     let mut evidence = Evidence {
         gates: gates.collect(),
         commands: situation.tools.iter().map(|tool| (tool.title.clone(), tool.ok)).collect(),
+        whole: situation.whole,
         root: Some(place.store.workdir().display().to_string()),
         ..Evidence::default()
     };

@@ -71,6 +71,8 @@ pub(crate) struct Situation {
     pub(crate) gates_tree: Option<String>,
     /// Rounds of gates so far.
     pub(crate) round: u32,
+    /// The session is the run's first, and segue has committed nothing itself.
+    pub(crate) whole: bool,
     /// What the run remembers.
     pub(crate) ledger: Ledger,
     /// What crosses a handoff.
@@ -139,6 +141,7 @@ impl Situation {
             gates_at: view.gates_at.clone(),
             gates_tree: view.gates_tree.clone(),
             round: view.round,
+            whole: view.sessions <= 1 && view.checkpoint.is_none(),
             ledger: view.ledger.clone(),
             memory: spec.memory,
             notes: view.notes.clone(),

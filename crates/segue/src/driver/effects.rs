@@ -35,7 +35,7 @@ impl Driver {
             }
             Effect::SendPrompt { session, prompt } => self.send_prompt(session, prompt, known),
             Effect::AskCheckpoint { session, asked } => self.ask_checkpoint(session, &asked),
-            Effect::AskSide { session, id, asked } => self.ask_side(session, id, &asked),
+            Effect::AskSide { session, id, asked } => self.ask_side(session, id, asked.as_ref()),
             Effect::TellAgent { session, text } => {
                 self.with_adapter(session, |adapter, io| adapter.act(Act::Tell(text), io));
             }
@@ -162,8 +162,9 @@ impl Driver {
         }
     }
 
-    fn ask_side(&mut self, session: u32, id: String, asked: &Asked) {
-        match self.checkpoint_request(asked, true) {
+    fn ask_side(&mut self, session: u32, id: String, asked: Option<&Asked>) {
+        let status = || self.place.prompts.fill("ask_status", minijinja::context! {});
+        match asked.map_or_else(status, |asked| self.checkpoint_request(asked, true)) {
             Ok(text) => {
                 self.with_adapter(session, |adapter, io| adapter.act(Act::SideQuestion { id, text }, io));
             }

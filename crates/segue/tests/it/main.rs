@@ -108,6 +108,8 @@ mod way_back;
 #[cfg(test)]
 mod weakened;
 #[cfg(test)]
+mod weakened_more;
+#[cfg(test)]
 mod work;
 #[cfg(test)]
 mod worker;

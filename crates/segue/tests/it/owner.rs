@@ -1,8 +1,10 @@
 //! One owner per work tree, how it is asked to stop, and what others may do meanwhile.
 
+use std::process::Command;
+
 use segue_rehearsal::script::{Fault, FaultKind, Refusal, Script};
 
-use crate::support::{Done, Running, World, left_behind, until};
+use crate::support::{Done, Running, World, left_behind, small, until};
 
 /// Steps long enough to meet a run at work.
 fn slow() -> Script {
@@ -180,7 +182,7 @@ fn what_the_users_shell_had_started_before_is_left_alone() {
     let world = World::new(2, Script::default());
     let program = world.command(&["run", "TASK.md", "--json"]);
     let pid_file = world.root().join("pid");
-    let mut shell = std::process::Command::new("sh");
+    let mut shell = Command::new("sh");
     shell
         .arg("-c")
         .arg("sleep 60 >/dev/null 2>&1 & echo $! > \"$0\"; exec \"$@\"")
@@ -196,7 +198,7 @@ fn what_the_users_shell_had_started_before_is_left_alone() {
     let pid = std::fs::read_to_string(pid_file).unwrap();
     let sleeps = std::fs::read(format!("/proc/{}/cmdline", pid.trim())).unwrap_or_default();
     assert!(sleeps.starts_with(b"sleep"), "the shell's own job was ended");
-    assert!(std::process::Command::new("kill").arg(pid.trim()).status().unwrap().success());
+    assert!(Command::new("kill").arg(pid.trim()).status().unwrap().success());
 }
 
 /// What `status`, `status --json` and the line of `status --all` say.
@@ -205,7 +207,12 @@ fn told(world: &World) -> (String, serde_json::Value, String) {
     status.exits(0);
     let json = world.segue(&["status", "--json"]);
     let all = world.segue(&["status", "--all"]);
-    (status.out, json.lines()[0].clone(), all.out.lines().next().unwrap_or_default().to_owned())
+    let json = json.lines()[0].clone();
+    let listed = world.segue(&["list", "--json"]).lines()[0].clone();
+    assert_eq!((&listed["run"], &listed["status"]), (&json["run"], &json["status"]), "{listed}");
+    let list = world.segue(&["list"]).out;
+    assert!(list.contains(json["status"].as_str().unwrap()), "{list}");
+    (status.out, json, all.out.lines().next().unwrap_or_default().to_owned())
 }
 
 #[test]
@@ -303,4 +310,32 @@ fn truth7_a_plan_is_at_work_crashed_or_completed_in_every_list() {
     let (json, all, status) = said();
     assert!(json["status"] == "completed" && json["crashed"] == false, "{json}");
     assert!(all.contains("completed") && status.contains("verified"), "{all}{status}");
+}
+
+#[test]
+fn truth7_a_run_whose_disk_is_full_is_crashed_in_every_list() {
+    let world = World::new(40, small());
+    std::fs::create_dir(world.state_dir()).unwrap();
+    let own = world.command(&[]);
+    let mut command = Command::new("unshare");
+    let code = "mount -t tmpfs -o size=400k tmpfs .git/segue || exit 99\n\
+        \"$0\" run TASK.md >out 2>&1 && exit 98\n\
+        \"$0\" status && \"$0\" status --json && \"$0\" status --all && \"$0\" list --json && \"$0\" list";
+    command.args(["-m", "sh", "-c", code, env!("CARGO_BIN_EXE_segue")]).current_dir(world.repo()).env_clear();
+    command.envs(own.get_envs().filter_map(|(k, v)| Some((k, v?))));
+    let output = match command.output() {
+        Ok(output) if output.status.code() != Some(99) && !output.stderr.starts_with(b"unshare") => output,
+        _ => {
+            println!("skipped: a small file system cannot be mounted here");
+            return;
+        }
+    };
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{out}\n{err}\n{}", world.read("out"));
+    assert_eq!(out.matches("\"status\":\"crashed\"").count(), 2, "{out}");
+    assert!(out.matches("crashed").count() >= 5, "{out}");
+    let told = out.lines().filter(|line| !line.starts_with('{')).collect::<Vec<_>>().join("\n");
+    for word in ["working", "thinking"] {
+        assert!(!told.contains(word), "{word}: {told}");
+    }
 }

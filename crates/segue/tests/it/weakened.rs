@@ -8,13 +8,13 @@ use serde_json::Value;
 use crate::support::{Done, World, small};
 
 /// A repository with `files` and one gate.
-struct Scene {
+pub(crate) struct Scene {
     world: World,
     path: Vec<String>,
 }
 
 impl Scene {
-    fn new(gate: &str, files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(gate: &str, files: &[(&str, &str)]) -> Self {
         let world = World::new(1, small());
         for (name, text) in files {
             world.write(name, text);
@@ -26,7 +26,7 @@ impl Scene {
     }
 
     /// A program outside the repository that is found before all others.
-    fn tool(mut self, name: &str, script: &str) -> Self {
+    pub(crate) fn tool(mut self, name: &str, script: &str) -> Self {
         let dir = self.world.root().join("tools");
         std::fs::create_dir_all(&dir).unwrap();
         let file = dir.join(name);
@@ -37,7 +37,7 @@ impl Scene {
     }
 
     /// Runs the task with an agent that writes these files, then does this.
-    fn agent_writes(mut self, files: &[(&str, &str)], then: &str) -> Ended {
+    pub(crate) fn agent_writes(mut self, files: &[(&str, &str)], then: &str) -> Ended {
         for (name, text) in files {
             let file = self.world.root().join("after").join(name);
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -59,7 +59,7 @@ impl Scene {
     }
 }
 
-struct Ended {
+pub(crate) struct Ended {
     done: Done,
     _world: World,
 }
@@ -74,7 +74,7 @@ impl Ended {
 
     /// The verdict waits for a person, and the file is named.
     #[track_caller]
-    fn is_stopped_at(&self, file: &str) {
+    pub(crate) fn is_stopped_at(&self, file: &str) {
         self.done.exits(3);
         let end = self.done.finished();
         assert_eq!(end["verdict"], "needs_input", "{end}");
@@ -84,19 +84,19 @@ impl Ended {
 
     /// The gates decide, and the file is named beside the verdict.
     #[track_caller]
-    fn lists(&self, file: &str) {
+    pub(crate) fn lists(&self, file: &str) {
         assert!(self.files().iter().any(|path| path == file), "{}", self.done.all());
     }
 
     #[track_caller]
-    fn is_verified(&self) {
+    pub(crate) fn is_verified(&self) {
         self.done.exits(0);
         assert_eq!(self.done.finished()["verdict"], "verified", "{}", self.done.all());
     }
 
     /// Verified, with nothing to tell.
     #[track_caller]
-    fn is_verified_in_silence(&self) {
+    pub(crate) fn is_verified_in_silence(&self) {
         self.is_verified();
         let end = self.done.finished();
         let none = Value::Array(Vec::new());
@@ -113,17 +113,19 @@ const JEST: &str = "#!/bin/sh\n\
     grep -qs 'testPathIgnorePatterns.*tests' package.json && { echo 'no tests'; exit 0; }\n\
     exec node --test tests/\n";
 
-const FAILING_TEST: &str = "import unittest, os\n\nclass Parts(unittest.TestCase):\n    def test_part(self):\n        \
+pub(crate) const FAILING_TEST: &str = "import unittest, os\n\nclass Parts(unittest.TestCase):\n    def test_part(self):\n        \
     self.assertTrue(os.path.exists('never.txt'))\n";
-const PASSING_TEST: &str = "import unittest\n\nclass Sums(unittest.TestCase):\n    def test_sum(self):\n        \
+pub(crate) const PASSING_TEST: &str = "import unittest\n\nclass Sums(unittest.TestCase):\n    def test_sum(self):\n        \
     self.assertEqual(1 + 1, 2)\n";
-const UNITTEST: &str = "python3 -m unittest discover -s tests -t .";
+pub(crate) const UNITTEST: &str = "python3 -m unittest discover -s tests -t .";
 
-const LIB: &str = "pub fn two() -> u32 { 3 }\n#[test]\nfn it_is_two() { assert_eq!(two(), 2); }\n";
-const RIGHT_LIB: &str = "pub fn two() -> u32 { 2 }\n#[test]\nfn it_is_two() { assert_eq!(two(), 2); }\n";
-const CARGO: &str = "[package]\nname = \"two\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
-const CARGO_TEST: &str = "cargo test --quiet --offline";
-const IGNORE: (&str, &str) = (".gitignore", "target\n__pycache__\nCargo.lock\n.segue\n");
+pub(crate) const LIB: &str = "pub fn two() -> u32 { 3 }\n#[test]\nfn it_is_two() { assert_eq!(two(), 2); }\n";
+pub(crate) const RIGHT_LIB: &str =
+    "pub fn two() -> u32 { 2 }\n#[test]\nfn it_is_two() { assert_eq!(two(), 2); }\n";
+pub(crate) const CARGO: &str =
+    "[package]\nname = \"two\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
+pub(crate) const CARGO_TEST: &str = "cargo test --quiet --offline";
+pub(crate) const IGNORE: (&str, &str) = (".gitignore", "target\n__pycache__\nCargo.lock\n.segue\n");
 
 #[test]
 fn truth5_weakened_01_a_conftest_that_skips_all() {

@@ -1,7 +1,7 @@
 //! What the end of a turn means: gates first, then what the agent states in the form that every prompt asks for.
 
-use super::scenario::Scenario;
-use crate::{AgentEvent, Prompt, Subject, TurnEnd, Verdict};
+use super::scenario::{Scenario, SideReply};
+use crate::{AgentEvent, Prompt, StopHow, Subject, TurnEnd, Verdict};
 
 fn ends(scene: &mut Scenario, text: &str) {
     scene.says(AgentEvent::TurnEnded(TurnEnd::Finished { text: text.to_owned() }));
@@ -146,4 +146,57 @@ fn v1_a_question_through_the_agents_own_mechanism_needs_input_and_takes_an_answe
     asks(&mut scene);
     ends(&mut scene, "I asked how to indent.");
     assert_eq!(scene.outcome().verdict, Verdict::Verified);
+}
+
+#[test]
+fn truth1_a_missing_status_line_is_asked_for_beside_the_conversation() {
+    let ended = |reply: SideReply| {
+        let mut scene = Scenario::new("seamless");
+        (scene.can.side, scene.side_reply) = (true, reply);
+        let mut scene = scene.start();
+        ends(&mut scene, "I rewrote the parser.");
+        scene
+    };
+    let in_band = |scene: &Scenario| scene.prompts().iter().filter(|p| **p == Prompt::AskStatus).count();
+
+    let scene = ended(SideReply::Says("STATUS: done"));
+    assert_eq!((scene.outcome().verdict, scene.count("side"), in_band(&scene)), (Verdict::Unverified, 1, 0));
+    let shown = scene.view().last_message.clone().unwrap_or_default();
+    assert!(shown.contains("I rewrote the parser.") && shown.ends_with("STATUS: done"), "{shown}");
+
+    let scene = ended(SideReply::Says("STATUS: blocked – a key"));
+    assert!(scene.outcome().reason.contains("a key"), "{}", scene.outcome().reason);
+    let scene = ended(SideReply::Says("STATUS: not done – the docs"));
+    assert_eq!(last_prompt(&scene), Some(Prompt::NotDone { left: "the docs".to_owned() }));
+
+    let scene = ended(SideReply::Says("I am at step three."));
+    assert_eq!((scene.outcome().verdict, scene.exit_code()), (Verdict::NeedsInput, 3));
+    assert_eq!((scene.count("side"), in_band(&scene)), (1, 0), "asked once");
+
+    let mut scene = ended(SideReply::Fails);
+    assert_eq!((scene.is_over(), in_band(&scene)), (false, 1), "nobody answered beside it");
+    ends(&mut scene, "I rewrote the parser.");
+    assert_eq!(scene.outcome().verdict, Verdict::NeedsInput);
+    assert_eq!((scene.count("side"), in_band(&scene)), (1, 1));
+}
+
+#[test]
+fn truth1_a_side_question_for_a_status_line_never_holds_up_the_end() {
+    let held = || {
+        let mut scene = Scenario::new("seamless").hold("side");
+        scene.can.side = true;
+        let mut scene = scene.start();
+        ends(&mut scene, "I rewrote the parser.");
+        assert_eq!((scene.count("side"), scene.is_over()), (1, false));
+        scene
+    };
+    let mut silent = held();
+    silent.wait(31_000);
+    assert_eq!(last_prompt(&silent), Some(Prompt::AskStatus));
+    let mut stopped = held();
+    stopped.stop(StopHow::Gently);
+    assert_eq!(stopped.outcome().verdict, Verdict::Stopped);
+    let mut gone = held();
+    gone.crashes();
+    assert_eq!(gone.outcome().verdict, Verdict::NeedsInput);
 }

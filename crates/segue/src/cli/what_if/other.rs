@@ -66,6 +66,10 @@ fn outcome(effect: &Effect) -> Option<Event> {
             let text = "as it would have been".to_owned();
             Some(Event::Agent { session: *session, event: AgentEvent::Answered { text } })
         }
+        Effect::AskSide { session, id, asked: None } => {
+            let event = AgentEvent::SideAnswered { id: id.clone(), text: "STATUS: done".to_owned() };
+            Some(Event::Agent { session: *session, event })
+        }
         Effect::AskSide { session, id, .. } => {
             let text = "<checkpoint>\n## Completed Work\n- some\n## Remaining Tasks\n- some\n</checkpoint>";
             let event = AgentEvent::SideAnswered { id: id.clone(), text: text.to_owned() };

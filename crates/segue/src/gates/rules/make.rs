@@ -50,7 +50,7 @@ impl Rules {
 
     // The targets that a recipe may follow.
     fn line(&mut self, line: &str) -> Vec<String> {
-        if line.starts_with("include ") || line.starts_with("-include ") {
+        if ["include ", "-include ", "sinclude "].iter().any(|word| line.starts_with(word)) {
             self.includes.push(line.to_owned());
             return Vec::new();
         }
@@ -73,6 +73,11 @@ impl Rules {
             }
         }
         names
+    }
+
+    /// The files that are read as parts of this one.
+    pub(super) fn included(&self) -> impl Iterator<Item = &str> {
+        self.includes.iter().flat_map(|line| line.split_whitespace().skip(1))
     }
 
     // What is made for these goals, by name.

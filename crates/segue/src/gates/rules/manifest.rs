@@ -12,6 +12,21 @@ pub(super) const PYTHON: &[&str] = &["pytest", "py.test", "tox", "nox", "unittes
 /// Programs that run what a package.json says.
 pub(super) const NODE: &[&str] =
     &["npm", "yarn", "pnpm", "bun", "jest", "vitest", "mocha", "ava", "node", "playwright", "karma"];
+/// Modules of Python that run or check others; a file of that name in the work tree would be run in their place.
+pub(super) const PYTHON_MODULES: &[&str] = &[
+    "pytest",
+    "unittest",
+    "tox",
+    "nox",
+    "coverage",
+    "doctest",
+    "compileall",
+    "mypy",
+    "ruff",
+    "flake8",
+    "pylint",
+    "black",
+];
 /// Keys of a package.json that configure a runner.
 const NODE_KEYS: &[&str] = &["jest", "vitest", "mocha", "ava", "nyc", "c8"];
 /// What a conftest.py uses to decide which tests run and how they end.
@@ -53,6 +68,7 @@ fn deciding(file: &str, path: &str, text: &str, runs: &Runs) -> BTreeMap<String,
             name.contains("pytest") || name.starts_with("tox") || name.starts_with("testenv")
         }),
         "conftest.py" if runs.calls(PYTHON) => conftest(text),
+        ".npmrc" if runs.calls(NODE) => npmrc(text),
         _ if make::FILES.contains(&file) => {
             let calls = runs.calls.iter().filter(|call| ["make", "gmake"].contains(&call.program()));
             calls.flat_map(|call| make::Rules::read(text).deciding(&make::goals(call))).collect()
@@ -124,6 +140,14 @@ fn node(text: &str, runs: &Runs, dir: &str) -> BTreeMap<String, String> {
         }
     }
     parts
+}
+
+// Settings of npm that decide how scripts run.
+fn npmrc(text: &str) -> BTreeMap<String, String> {
+    let settings = text.lines().filter_map(|line| line.split_once('='));
+    let deciding = ["script-shell", "node-options", "ignore-scripts", "shell-emulator", "prefix"];
+    let decides = |(key, _): &(&str, &str)| deciding.contains(&key.trim());
+    settings.filter(decides).map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())).collect()
 }
 
 fn cargo(text: &str) -> BTreeMap<String, String> {

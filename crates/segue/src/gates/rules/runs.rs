@@ -69,6 +69,7 @@ impl Runs {
                 }
                 let call = Call { dir: dir.clone(), words: simple.words };
                 self.scripts.extend(script_of(&call).filter(|path| before(path).is_some()));
+                self.scripts.extend(in_the_way(&call, before));
                 self.calls.push(call);
             }
         }
@@ -113,6 +114,27 @@ impl Runs {
                 config && self.calls(manifest::NODE)
             }
         }
+    }
+}
+
+// Files that a call reads, or that keep it from running what it names, by being there: parts of a makefile, a file called as
+// a goal, a module called as the runner.
+fn in_the_way(call: &Call, before: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+    let at = |path: &str| joined(&call.dir, path);
+    match call.words.as_slice() {
+        [python, flag, module, ..]
+            if flag == "-m"
+                && name(python).starts_with("python")
+                && manifest::PYTHON_MODULES.contains(&module.as_str()) =>
+        {
+            [".py", "/__init__.py", "/__main__.py"].map(|end| at(&format!("{module}{end}"))).to_vec()
+        }
+        [make, ..] if ["make", "gmake"].contains(&name(make)) => {
+            let goals = make::goals(call).into_iter().map(|goal| at(&goal));
+            let file = make::FILES.iter().find_map(|file| before(&at(file))).unwrap_or_default();
+            goals.chain(make::Rules::read(&file).included().map(at)).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -22,6 +22,16 @@ const SKIPS: &[(&str, &[&str])] = &[
     ("rb", &["skip ", "xit ", "pending "]),
 ];
 
+/// What compares something in a test.
+const ASSERTS: &[(&str, &[&str])] = &[
+    ("py", &["assert", "raises("]),
+    ("rs", &["assert", "panic!", ".unwrap()", ".expect("]),
+    ("go", &["t.Error", "t.Fatal", "assert.", "require."]),
+    ("js", &["assert", "expect(", "throw "]),
+    ("java", &["assert", "verify("]),
+    ("rb", &["expect", "assert"]),
+];
+
 /// What ends a test program before its tests do, at the beginning of a line.
 const EXITS: &[&str] =
     &["os._exit(", "sys.exit(", "exit(", "quit(", "raise SystemExit", "pytest.exit(", "process.exit("];
@@ -30,23 +40,33 @@ const EXITS: &[&str] =
 pub(super) fn fewer(changes: &[Change]) -> Vec<Found> {
     let mut found: Vec<Found> =
         changes.iter().filter_map(skipped).chain(changes.iter().filter_map(exits)).collect();
-    let counts = |text: &Option<String>, path: &str| text.as_deref().map_or(0, |text| tests(path, text));
-    let sums = changes.iter().fold((0, 0), |(before, after), change| {
-        (before + counts(&change.before, &change.path), after + counts(&change.after, &change.path))
-    });
-    if sums.1 < sums.0 {
-        for change in changes {
-            let (before, after) = (counts(&change.before, &change.path), counts(&change.after, &change.path));
-            if after < before {
-                let what = match &change.after {
-                    None => format!("is gone, with {}", plural(before)),
-                    Some(_) => format!("has {} of {}", after, plural(before)),
-                };
-                found.push(listed(&change.path, what));
-            }
+    let told = |change: &Change, before, after| match &change.after {
+        None => format!("is gone, with {}", plural(before)),
+        Some(_) => format!("has {after} of {}", plural(before)),
+    };
+    found.extend(less(changes, &tests, &told));
+    let told = |_: &Change, before, after| format!("compares less than before ({after} of {before} lines)");
+    for one in less(changes, &assertions, &told) {
+        if !found.iter().any(|known| known.path == one.path) {
+            found.push(one);
         }
     }
     found
+}
+
+// Where there is less than before, unless there is as much in all the files together.
+fn less(
+    changes: &[Change],
+    count: &dyn Fn(&str, &str) -> usize,
+    told: &dyn Fn(&Change, usize, usize) -> String,
+) -> Vec<Found> {
+    let of =
+        |text: &Option<String>, change: &Change| text.as_deref().map_or(0, |text| count(&change.path, text));
+    let counts: Vec<(usize, usize)> =
+        changes.iter().map(|change| (of(&change.before, change), of(&change.after, change))).collect();
+    let (before, after) = counts.iter().fold((0, 0), |sums, one| (sums.0 + one.0, sums.1 + one.1));
+    let fewer = changes.iter().zip(counts).filter(|(_, (had, has))| after < before && has < had);
+    fewer.map(|(change, (had, has))| listed(&change.path, told(change, had, has))).collect()
 }
 
 fn skipped(change: &Change) -> Option<Found> {
@@ -82,6 +102,11 @@ fn plural(tests: usize) -> String {
 
 fn tests(path: &str, text: &str) -> usize {
     if is_tested(path) { occurrences(TESTS, path, text) } else { 0 }
+}
+
+// Only in files with tests: elsewhere they are the program's own.
+fn assertions(path: &str, text: &str) -> usize {
+    if tests(path, text) > 0 { occurrences(ASSERTS, path, text) } else { 0 }
 }
 
 fn occurrences(table: &[(&str, &[&str])], path: &str, text: &str) -> usize {
