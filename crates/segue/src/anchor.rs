@@ -77,7 +77,7 @@ impl Anchors {
                 return broken(format!("its anchor was removed from {}", folder.display()));
             }
             return Ok(Trust::Unknown(
-                "it was begun elsewhere, so nothing here can tell whether it was changed".to_owned(),
+                "it was started elsewhere, so segue cannot check whether it was changed".to_owned(),
             ));
         };
         if let Some((seq, _)) = noted.filter(|(seq, _)| *seq > anchor.seq) {
@@ -88,9 +88,7 @@ impl Anchors {
         }
         let private = reader.file(run).parent().and_then(Private::seal);
         if private.is_some() && private != anchor.private {
-            return broken(
-                "the file of what must be sent as it was typed (private.json) was changed".to_owned(),
-            );
+            return broken("private.json (the unredacted prompt) was changed".to_owned());
         }
         Ok(Trust::Whole)
     }

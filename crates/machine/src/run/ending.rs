@@ -6,7 +6,7 @@ use crate::{Asked, Depth, Effect, Limit, Notice, Outcome, StopHow, Timer, Verdic
 /// The outcome of a stop that a person asked for.
 pub(super) fn interrupted() -> Outcome {
     Outcome { interrupted: true, ..Outcome::new(Verdict::Stopped, "interrupted") }
-        .advise("`segue resume` goes on")
+        .advise("`segue resume` continues")
 }
 
 impl Run {
@@ -81,7 +81,7 @@ impl Run {
         self.limit_reached(Limit::Deadline, &format!("{}s", ms / 1_000), out);
         let outcome = Outcome::new(Verdict::Stopped, "the deadline of the run has passed")
             .because_of(Limit::Deadline)
-            .advise("`segue resume --deadline …` goes on with more time");
+            .advise("`segue resume --deadline …` continues with more time");
         self.wind_down(outcome, false, out);
         let leaves = self.leaves_by_side() && self.taking.is_none() && self.ending.is_none();
         if let Some(question) = self.side.take_if(|_| leaves) {

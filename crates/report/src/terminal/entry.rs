@@ -5,13 +5,13 @@ use segue_machine::{Choice, Considered, Verdict, View};
 
 use crate::fields::{GateFinished, GateTime, HandoffDecided, RunFinished};
 use crate::terminal::{
-    Entry, Style, Tint, clock, columns, cost_words, count, duration, opening, plain, sentence, thousands,
+    Entry, Style, Tint, clock, columns, cost_words, count, duration, opening, plain, sentence, short,
     wait_rules,
 };
 use crate::{Line, Outer};
 
 const ROOM_FOR_A_CLOCK: usize = 60;
-const KEYS_OF_A_WAIT: &str = "; press Enter to try now, Ctrl-C stops, resumable";
+const KEYS_OF_A_WAIT: &str = "; press Enter to retry now, Ctrl-C to stop (resumable)";
 const TAIL_LINES: usize = 3;
 
 /// The entries of one outer line; none for what only the status line shows.
@@ -76,19 +76,13 @@ fn gate_tail(gate: &GateFinished, head: &str, view: &View, style: Style) -> Vec<
 }
 
 fn run_finished(run: &str, finished: &RunFinished, said: Vec<Entry>) -> Vec<Entry> {
-    let tokens = |tokens: Option<u64>| tokens.map_or_else(|| "unknown".to_owned(), thousands);
+    let tokens = |tokens: Option<u64>| tokens.map_or_else(|| "unknown".to_owned(), short);
     let cost = cost_words(finished.cost_usd);
-    let counts = [
-        count(finished.sessions, "session"),
-        count(finished.handoffs, "handoff"),
-        count(finished.overflows, "overflow"),
-    ];
-    let spent = format!(
-        "tokens {} in, {} out · {cost} · time {}",
-        tokens(finished.tokens_in),
-        tokens(finished.tokens_out),
-        duration(finished.ms)
-    );
+    let mut counts = vec![count(finished.sessions, "session")];
+    let more = [(finished.handoffs, "handoff"), (finished.overflows, "overflow")];
+    counts.extend(more.iter().filter(|(n, _)| *n > 0).map(|(n, noun)| count(*n, noun)));
+    let (sent, got) = (tokens(finished.tokens_in), tokens(finished.tokens_out));
+    let spent = format!("tokens: {sent} in, {got} out · {cost} · {}", duration(finished.ms));
     let mut entries = vec![Entry::new("", "", Tint::Plain)];
     entries.extend(said.into_iter().map(|entry| Entry { head: String::new(), ..entry }));
     let changes = finished.gate_changes.iter().map(|change| plain(&change.sentence()));
@@ -112,7 +106,7 @@ fn last_message(text: Option<&str>) -> Vec<Entry> {
 fn next_step(run: &str, finished: &RunFinished) -> Option<String> {
     let usual = match finished.verdict {
         Verdict::Verified => None,
-        Verdict::Unverified => Some("no gate was given, so look at the work yourself".to_owned()),
+        Verdict::Unverified => Some("there is no gate: review the work yourself".to_owned()),
         Verdict::Failed | Verdict::Stopped | Verdict::NeedsInput => Some(format!("segue resume {run}")),
     };
     finished.advice.clone().or(usual)

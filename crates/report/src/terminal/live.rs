@@ -19,13 +19,13 @@ pub(crate) fn pieces(view: &View, now: Option<Millis>, style: Style) -> Option<V
     if let Some(wait) = &view.waiting {
         let words = waiting(&plain(&wait.why), wait.until, now.unwrap_or(wait.since), &wait_rules(view));
         let left = now.map(|now| left(wait.until, now)).unwrap_or_default();
-        let words = format!("{words}{left} · Enter tries now");
+        let words = format!("{words}{left} · press Enter to retry now");
         return Some(vec![(words, Tint::Careful)]);
     }
     let busy = match view.phase {
-        Phase::GatesBefore => Some("the gates run before the work"),
-        Phase::Gating => Some("the gates decide"),
-        Phase::Saving => Some("saving the work"),
+        Phase::GatesBefore => Some("running the gates before the work"),
+        Phase::Gating => Some("running the gates"),
+        Phase::Saving => Some("saving a snapshot"),
         Phase::New | Phase::Working | Phase::Waiting | Phase::Finished => None,
     };
     let mut pieces = match (&view.session, busy) {

@@ -174,7 +174,7 @@ fn continuation(
 fn news(facts: String, ahead: &Ahead<'_>, moved: &[String]) -> String {
     let mut text = facts;
     if !moved.is_empty() {
-        text.push_str("\n\n## Not as it was\n");
+        text.push_str("\n\n## Changed since the last session\n");
         moved.iter().for_each(|line| text.push_str(&format!("- {line}\n")));
     }
     if let Some(missing) = ahead.missing {

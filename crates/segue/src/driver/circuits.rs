@@ -35,7 +35,9 @@ impl Driver {
     pub(super) fn keep_circuit(&mut self, account: String, circuit: Option<Circuit>) {
         let Some(state) = State::of_user() else { return };
         if let Err(error) = keep(&state, account, circuit, clock::now()) {
-            self.note(&format!("other runs cannot be told what was learned about an account: {error}"));
+            self.note(&format!(
+                "what was learned about an account could not be saved for other runs: {error}"
+            ));
         }
     }
 }

@@ -102,6 +102,7 @@ mod way_back;
 #[cfg(test)]
 mod weakened;
 #[cfg(test)]
+mod words;
 mod work;
 #[cfg(test)]
 mod worker;
