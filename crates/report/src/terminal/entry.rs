@@ -3,7 +3,7 @@
 
 use segue_machine::{Choice, Considered, Verdict, View};
 
-use crate::fields::{GateFinished, GateTime, HandoffDecided, RunFinished};
+use crate::fields::{AgentSaid, GateFinished, GateTime, HandoffDecided, RunFinished};
 use crate::terminal::{
     Entry, Style, Tint, clock, columns, cost_words, count, duration, opening, plain, sentence, short,
     wait_rules,
@@ -29,10 +29,18 @@ pub(crate) fn entries(line: &Line, view: &View, style: Style) -> Vec<Entry> {
         Outer::WaitStarted(_) if style.live => {
             entries.iter_mut().for_each(|entry| entry.text.push_str(KEYS_OF_A_WAIT));
         }
+        Outer::AgentSaid(said) => return agent_said(said, head, style).into_iter().collect(),
+        Outer::ItemsSeen(items) => {
+            let text = format!(
+                "{} to-do list: {} of {} done",
+                items.session,
+                items.closed,
+                items.open + items.closed
+            );
+            return vec![Entry::new(head, text, Tint::Dim)];
+        }
         Outer::SessionStarted(_)
         | Outer::GaugeRead(_)
-        | Outer::AgentSaid(_)
-        | Outer::ItemsSeen(_)
         | Outer::StageReached(_)
         | Outer::CheckpointRequested(_)
         | Outer::CheckpointTaken(_)
@@ -49,6 +57,14 @@ pub(crate) fn entries(line: &Line, view: &View, style: Style) -> Vec<Entry> {
         | Outer::Warning(_) => {}
     }
     entries
+}
+
+// The first line of a message, so that a log reads as a story; `segue show --transcript` has all of it.
+fn agent_said(said: &AgentSaid, head: String, style: Style) -> Option<Entry> {
+    let first = said.text.lines().map(plain).find(|line| !line.is_empty())?;
+    let text = format!("{}: {first}", said.session);
+    let width = style.columns().saturating_sub(columns(&head)).max(1);
+    Some(Entry::new(head, style.cut(&text, width), Tint::Dim))
 }
 
 fn head(line: &Line, view: &View, style: Style) -> String {

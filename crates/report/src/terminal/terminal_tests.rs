@@ -2,7 +2,10 @@ use proptest::prelude::*;
 use segue_machine::{AgentFailure, Doing, GateWhen, Phase, Waiting};
 
 use super::*;
-use crate::{GateFinished, GateTime, Outer, RunFinished, RunStarted, SCHEMA, Time, WaitFields, sample};
+use crate::{
+    AgentSaid, GateFinished, GateTime, ItemsSeen, Outer, RunFinished, RunStarted, SCHEMA, Time, WaitFields,
+    sample,
+};
 
 fn style(width: u16) -> Style {
     Style { color: false, width, live: true, ascii: false }
@@ -125,6 +128,21 @@ fn a_failed_gate_shows_the_end_of_its_output_without_its_colours() {
             "           four",
         ]
     );
+}
+
+#[test]
+fn what_the_agent_says_and_its_list_are_one_line_each() {
+    let view = sample::busy_view();
+    let said = |text: &str| {
+        let said = AgentSaid { session: "s1".into(), text: text.into() };
+        Terminal::new(style(60)).take(&[sample::line(Outer::AgentSaid(said))], &view).lines
+    };
+    assert_eq!(said("\n I read the parser first.\nThen more."), ["  00:00  s1: I read the parser first."]);
+    let long = said(&"word ".repeat(40));
+    assert!(long.len() == 1 && long[0].ends_with('…'), "{long:?}");
+    assert!(said(" \n ").is_empty());
+    let items = ItemsSeen { session: "s1".into(), open: 4, closed: 15, items: Vec::new() };
+    assert_eq!(shown(Outer::ItemsSeen(items), &view), ["  00:00  s1 to-do list: 15 of 19 done"]);
 }
 
 #[test]

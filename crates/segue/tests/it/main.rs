@@ -28,6 +28,7 @@ mod checkpoints;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod documented;
 mod endurance;
 #[cfg(test)]
 mod first_minutes;
