@@ -137,7 +137,7 @@ impl Run {
         let started = u64::from(self.view.sessions);
         add(Limit::Sessions, "the limit on sessions", started, sessions, Unit::Sessions, more);
         let past = self.now.saturating_sub(self.view.started_at);
-        let more = "`segue resume --deadline …` continues with more time".to_owned();
+        let more = self.more_time(self.now);
         add(Limit::Deadline, "the deadline", past, limits.deadline_ms, Unit::Millis, more);
         let day = &spec.budget.day;
         let Some(today) = self.view.today(self.now) else { return uses };

@@ -77,11 +77,11 @@ impl Run {
         let rules = self.rules();
         let left = until.saturating_sub(self.now);
         let refused = if self.deadline().is_some_and(|deadline| deadline <= until) {
-            Some((Limit::Deadline, "the run's deadline is earlier", DEADLINE_ADVICE))
+            Some((Limit::Deadline, "the run's deadline is earlier", self.more_time(until)))
         } else if !rules.enabled {
-            Some((Limit::Wait, "waiting is switched off", RESUME_ADVICE))
+            Some((Limit::Wait, "waiting is switched off", RESUME_ADVICE.to_owned()))
         } else if rules.longest_ms.is_some_and(|most| left > most) {
-            Some((Limit::Wait, "that is longer than limits.max_wait", RESUME_ADVICE))
+            Some((Limit::Wait, "that is longer than limits.max_wait", RESUME_ADVICE.to_owned()))
         } else {
             None
         };
@@ -265,4 +265,3 @@ impl Run {
 }
 
 const RESUME_ADVICE: &str = "`segue resume` continues after that, `segue resume --now` tries at once";
-const DEADLINE_ADVICE: &str = "`segue resume --deadline …` continues with more time";

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::{World, small};
+use crate::words::shown_by_the_program;
 
 fn documents() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
@@ -53,7 +54,7 @@ fn commands(text: &str) -> Vec<String> {
 
 /// The words of a command line up to where its explanation begins: two spaces, a comment, a pipe, or an ellipsis.
 fn words(line: &str) -> Vec<String> {
-    let end = ["  ", " #", " | ", " > ", " …", "…`"].iter().filter_map(|mark| line.find(mark)).min();
+    let end = ["  ", " #", " | ", " > "].iter().filter_map(|mark| line.find(mark)).min();
     let line = &line[..end.unwrap_or(line.len())];
     let mut words = Vec::new();
     let (mut word, mut quote, mut quoted) = (String::new(), None, false);
@@ -75,7 +76,11 @@ fn words(line: &str) -> Vec<String> {
     }
     // What stands in brackets may be left out; of alternatives the first one is typed.
     words.retain(|word| !word.starts_with('[') && !word.ends_with(']'));
-    words.iter().map(|word| word.split('|').next().unwrap().to_owned()).collect()
+    // An ellipsis stands for a value, in tables of what other tools call it.
+    words
+        .iter()
+        .map(|word| if word == "…" { "1" } else { word.split('|').next().unwrap() }.to_owned())
+        .collect()
 }
 
 #[test]
@@ -84,19 +89,61 @@ fn documented_command_lines_are_ones_that_the_program_takes() {
     let mut parsed = 0;
     for (name, text) in documents() {
         for line in commands(&text) {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
-            command.args(&words(&line)[1..]).arg("--help").current_dir(std::env::temp_dir());
-            let output = command.output().unwrap();
             parsed += 1;
-            if !output.status.success() {
-                let said =
-                    String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().to_owned();
+            if let Err(said) = takes(&line) {
                 faults.push(format!("{name}: {line}\n    {said}"));
             }
         }
     }
     assert!(parsed > 100, "only {parsed} command lines were found");
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn documented_advice_in_messages_is_a_command_that_the_program_takes() {
+    let mut faults = Vec::new();
+    let mut parsed = 0;
+    for (name, text) in shown_by_the_program() {
+        for line in text.split('`').skip(1).step_by(2).filter(|code| code.starts_with("segue ")) {
+            parsed += 1;
+            // The bridge starts what stands behind it; the words of an answer are the user's own.
+            if line.starts_with("segue bridge ") || line.contains("\"…\"") {
+                continue;
+            }
+            if line.contains('…') {
+                faults.push(format!("{name}: {line}\n    cannot be pasted as it is"));
+            } else if let Err(said) = takes(&filled_in(line)) {
+                faults.push(format!("{name}: {line}\n    {said}"));
+            }
+        }
+    }
+    assert!(parsed > 50, "only {parsed} pieces of advice were found");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// The line with something for what a message fills in.
+fn filled_in(line: &str) -> String {
+    let mut filled = String::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once('{') {
+        filled.push_str(before);
+        let (what, after) = after.split_once('}').unwrap();
+        filled.push_str(match what {
+            "flag" => "--max-sessions",
+            "time" => "2h",
+            _ => "1",
+        });
+        rest = after;
+    }
+    filled + rest
+}
+
+fn takes(line: &str) -> Result<(), String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
+    command.args(&words(line)[1..]).arg("--help").current_dir(std::env::temp_dir());
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().to_owned();
+    if output.status.success() { Ok(()) } else { Err(said) }
 }
 
 #[test]

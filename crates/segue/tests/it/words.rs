@@ -153,24 +153,36 @@ fn not_used(strings: &[(usize, String)]) -> Vec<String> {
     found
 }
 
-#[test]
-fn words_strings_of_the_program_use_none_of_the_replaced_phrases() {
+fn strings_by_file(with_help: bool) -> Vec<(String, Vec<(usize, String)>)> {
     let mut files = Vec::new();
     CODE.iter().for_each(|path| files_below(&root().join(path), ".rs", &mut files));
-    let mut faults = Vec::new();
-    let mut read = 0;
+    let clap = Regex::new(r"derive\([^)]*(Args|Subcommand|Parser)").unwrap();
+    let mut found = Vec::new();
     for file in files {
         let name = file.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
         let test =
             name.ends_with("_tests.rs") || name.contains("/run_tests/") || name.ends_with("/sample.rs");
-        if test || WORDS_OF_OTHERS.contains(&name.as_str()) {
-            continue;
+        if !test && !WORDS_OF_OTHERS.contains(&name.as_str()) {
+            let code = std::fs::read_to_string(&file).unwrap();
+            found.push((name, shown_strings(&code, with_help && clap.is_match(&code))));
         }
-        let code = std::fs::read_to_string(&file).unwrap();
-        let help = Regex::new(r"derive\([^)]*(Args|Subcommand|Parser)").unwrap().is_match(&code);
-        let strings = shown_strings(&code, help);
-        read += strings.len();
-        faults.extend(not_used(&strings).into_iter().map(|fault| format!("{name}:{fault}")));
+    }
+    found
+}
+
+/// Every string literal of the program that people may see, with the file that holds it.
+pub(crate) fn shown_by_the_program() -> Vec<(String, String)> {
+    let files = strings_by_file(false).into_iter();
+    files.flat_map(|(name, strings)| strings.into_iter().map(move |(_, text)| (name.clone(), text))).collect()
+}
+
+#[test]
+fn words_strings_of_the_program_use_none_of_the_replaced_phrases() {
+    let mut faults = Vec::new();
+    let files = strings_by_file(true);
+    let read: usize = files.iter().map(|(_, strings)| strings.len()).sum();
+    for (name, strings) in &files {
+        faults.extend(not_used(strings).into_iter().map(|fault| format!("{name}:{fault}")));
     }
     assert!(read > 3_000, "only {read} strings were found: the extraction is broken");
     assert!(faults.is_empty(), "{}\n{} faults", faults.join("\n"), faults.len());

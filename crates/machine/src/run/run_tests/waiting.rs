@@ -201,6 +201,8 @@ fn a_wait_beyond_the_deadline_is_not_begun_and_the_deadline_counts_while_waiting
     scene.says(limited(2 * HOUR));
     assert_eq!((scene.exit_code(), scene.limits(), waits(&scene)), (4, vec![Limit::Deadline], vec![]));
     assert!(scene.outcome().reason.contains("deadline is earlier"), "{}", scene.outcome().reason);
+    let advice = scene.outcome().advice.unwrap_or_default();
+    assert!(advice.contains("`segue resume --deadline 5h`"), "enough for the wait of two hours: {advice}");
     let mut scene = Scenario::new("seamless").spec(|s| s.limits.deadline_ms = Some(HOUR)).start();
     scene.says(limited(30 * MINUTE));
     let mut spec = scene.spec.clone();
