@@ -29,6 +29,7 @@ mod checkpoints;
 mod demo;
 #[cfg(test)]
 mod documented;
+#[cfg(test)]
 mod endurance;
 #[cfg(test)]
 mod first_minutes;
@@ -104,6 +105,7 @@ mod way_back;
 mod weakened;
 #[cfg(test)]
 mod words;
+#[cfg(test)]
 mod work;
 #[cfg(test)]
 mod worker;
