@@ -198,7 +198,7 @@ fn date() -> Result<String, Box<dyn std::error::Error>> {
     Ok(shell::read("date", &["-u", "+%Y-%m-%d"])?.trim().to_owned())
 }
 
-const HEAD: &str = "| agent | window | results | worker | policy | handoffs | checkpoints by the agent, how | facts that reached the successor | longest prompt, tokens | overflow answers | fill at handoff, % of the ceiling | steps lost/repeated/cut | cost, $ | |\n\
+const HEAD: &str = "| agent | window | results | worker | policy | handoffs | checkpoints by the agent, how | facts that reached the successor | longest prompt, tokens | overflow answers | context used at handoff, % of the ceiling | steps lost/repeated/cut | cost, $ | |\n\
 |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
 
 const INTRODUCTION: &str = "# Continuity\n\n\

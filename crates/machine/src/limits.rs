@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Limits {
     /// Wall time for the whole run, over all its sessions.
     pub deadline_ms: Option<u64>,
-    /// How often a full window may be answered with a fresh session.
+    /// How many times a full context may lead to a fresh session.
     pub max_restarts: Option<u32>,
     /// Handoffs in a row that may pass without progress.
     pub max_handoffs_without_progress: u32,

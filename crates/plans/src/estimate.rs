@@ -156,7 +156,7 @@ pub fn estimate_with(
             } else {
                 String::new()
             };
-            warnings.push(format!("phase {} is likely to fill {percent} % of a session{how}", phase.id));
+            warnings.push(format!("phase {} is likely to use {percent} % of a session{how}", phase.id));
         }
     }
     if let Some(percent) = percent.filter(|percent| *percent > PLAN_LINE) {

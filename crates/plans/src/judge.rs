@@ -69,7 +69,7 @@ pub fn judge(check: &Check, outcome: Outcome<'_>) -> Verdict {
         Judge::Exit(wanted) => verdict(exit == *wanted, format!("exit {exit}, wanted {wanted}")),
         Judge::ExitNot(not) => verdict(exit != *not, format!("exit {exit}, wanted any but {not}")),
         Judge::Told(wanted) => match told_exit(outcome.output) {
-            Some(told) => verdict(told == *wanted, format!("it told EXIT:{told}, wanted EXIT:{wanted}")),
+            Some(told) => verdict(told == *wanted, format!("it reported EXIT:{told}, wanted EXIT:{wanted}")),
             None => verdict(exit == *wanted, format!("exit {exit}, wanted {wanted}")),
         },
         Judge::Count(wanted) => counted(check, exit, outcome.output, |n| n == *wanted),

@@ -165,11 +165,11 @@ pub enum Status {
     Completed,
     /// Tried, and not done.
     Failed,
-    /// Cannot go on.
+    /// Cannot continue.
     Blocked,
     /// Left out.
     Skipped,
-    /// A person must look. Older files say `needs_person`.
+    /// Needs your input. Older files say `needs_person`.
     #[serde(alias = "needs_person")]
     NeedsInput,
 }
@@ -332,7 +332,7 @@ pub struct Phase {
     pub verify: Vec<Criterion>,
 }
 
-/// A command whose exit code decides, or a decision that a person takes.
+/// A command whose exit code decides, or a decision that the user takes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Gate {
@@ -347,7 +347,7 @@ pub struct Gate {
     /// What is expected of it, in its author's words. The exit code decides.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub expect: String,
-    /// A person decides.
+    /// Manual: the user decides.
     #[serde(skip_serializing_if = "is_default")]
     pub manual: bool,
 }

@@ -16,7 +16,7 @@ use crate::state::State;
 const FOLDER: &str = "anchors";
 
 /// What is said of a run or plan that has no anchor here.
-pub(crate) const ELSEWHERE: &str = "it was begun elsewhere, so nothing here can tell whether it was changed";
+pub(crate) const ELSEWHERE: &str = "it was started elsewhere, so segue cannot check whether it was changed";
 
 /// How a run's journal or a plan's changes stood.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,9 +101,7 @@ impl Anchors {
         }
         let private = reader.file(run).parent().and_then(Private::seal);
         if private.is_some() && private != anchor.private {
-            return broken(
-                "the file of what must be sent as it was typed (private.json) was changed".to_owned(),
-            );
+            return broken("private.json (the unredacted prompt) was changed".to_owned());
         }
         Ok(Trust::Whole)
     }

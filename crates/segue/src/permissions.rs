@@ -95,7 +95,7 @@ fn deny_words(name: &str, kind: AgentKind) -> String {
         }
     };
     format!(
-        "{name}: {own}; whatever it asks for is denied. `--permissions edit` lets it edit files here and run the gates"
+        "{name}: {own}; everything it asks for is denied. `--permissions edit` lets it edit files here and run the gates"
     )
 }
 

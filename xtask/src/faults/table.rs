@@ -128,7 +128,7 @@ Made by `cargo xtask faults`: what a provider can do to an agent, at three momen
 - *start* is the first step, *middle* the fifth, *checkpoint* the request for a checkpoint, under the policy `loop`,\n  \
 which asks early. Where an agent is never asked for one, the fault is not met.\n\
 - A rate limit or an overload is waited for, in a rehearsal never long and only a few times; what lasts stops the run, and\n  \
-`segue resume` goes on when the provider answers again. The rehearsal does just that: \"stopped: rate limited; resumed →\n  \
+`segue resume` continues when the provider answers again. The rehearsal does just that: \"stopped: rate limited; resumed →\n  \
 verified\".\n\
 - The promises: every run ends by itself (no hang), nothing is called done that is not (no false \"done\"), and by the\n  \
 steps' own log none is lost and none is done twice. ✗ marks a cell that breaks one, or where something else is wrong.\n\

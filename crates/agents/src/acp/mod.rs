@@ -400,7 +400,7 @@ impl Acp {
         match read::<PromptResponse>(result).map(|r| r.stop_reason) {
             Some(StopReason::EndTurn) => TurnEnd::Finished { text },
             Some(StopReason::Cancelled) => TurnEnd::Cancelled,
-            Some(StopReason::Refusal) => failed(AgentFailure::Refused, "the agent refuses to go on"),
+            Some(StopReason::Refusal) => failed(AgentFailure::Refused, "the agent refuses to continue"),
             Some(StopReason::MaxTokens) => {
                 failed(AgentFailure::Other, "the answer was cut at the model's limit")
             }

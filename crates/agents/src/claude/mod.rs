@@ -230,7 +230,7 @@ impl Claude {
         let answer = if allow {
             json!({ "behavior": "allow", "updatedInput": input })
         } else {
-            json!({ "behavior": "deny", "message": "not allowed in this unattended run; go on without it" })
+            json!({ "behavior": "deny", "message": "not allowed in this unattended run; continue without it" })
         };
         let response = json!({ "subtype": "success", "request_id": id, "response": answer });
         write(&json!({ "type": "control_response", "response": response }), io);

@@ -267,7 +267,7 @@ impl OpenCode {
             ("permission", true) => (format!("/permission/{request}/reply"), json!({ "reply": "once" })),
             // Without words the whole turn would end here.
             ("permission", false) => {
-                let message = "This is not allowed in this run. Go on without it, or say what you need.";
+                let message = "This is not allowed in this run. Continue without it, or say what you need.";
                 (format!("/permission/{request}/reply"), json!({ "reply": "reject", "message": message }))
             }
             // There is nobody to answer a question.

@@ -130,7 +130,7 @@ fn a_stale_or_missing_gate_settles_nothing_and_would_be_worth_a_run() {
         assert_eq!(judged.iter().map(|j| j.finding).collect::<Vec<_>>(), [finding]);
         assert!(wants_gate(&judged[0].claim));
     }
-    assert_eq!(with(vec![gate(false, false)])[0].evidence, "gate tests: red (exit 1)");
+    assert_eq!(with(vec![gate(false, false)])[0].evidence, "gate tests: fails (exit 1)");
 }
 
 #[test]

@@ -107,13 +107,13 @@ fn tests(evidence: &Evidence, gate: Option<&str>) -> Found {
     if let Some(red) = gates.iter().find(|g| !g.passed && !g.stale) {
         let exit =
             red.exit.map_or_else(|| "ended by a signal or the time-out".to_owned(), |e| format!("exit {e}"));
-        return not_so(format!("gate {}: red ({exit})", red.name));
+        return not_so(format!("gate {}: fails ({exit})", red.name));
     }
     let names = gates.iter().map(|g| g.name.as_str()).collect::<Vec<_>>().join(", ");
     if gates.iter().any(|g| g.stale) {
         return open(format!("files changed since gate {names} ran"));
     }
-    so(format!("gate {names}: green"))
+    so(format!("gate {names}: passes"))
 }
 
 // A claim about one check is a matter for the gate that is called so or runs just that; then for the gates of its kind; one

@@ -17,7 +17,7 @@ impl Ledger {
         let name = result.gate.as_str();
         let test_gate = speaks_of_tests(name) || !speaks_of_other_check(name);
         if result.passed {
-            let by = format!("gate {name}: green");
+            let by = format!("gate {name}: passes");
             for item in self.items.iter_mut().filter(|i| i.category == Category::Failure) {
                 let covered = match &item.gate {
                     Some(gate) => gate == name,
@@ -33,8 +33,8 @@ impl Ledger {
         let exit = result.exit.map_or_else(|| "no exit code".to_owned(), |e| format!("exit {e}"));
         let last = result.tail.lines().rev().map(str::trim).find(|l| !l.is_empty()).unwrap_or_default();
         let said = if last.is_empty() { String::new() } else { format!(": {}", cut_chars(last, 200)) };
-        let text = format!("Gate {name} is red ({exit}){said}");
-        self.failure(&format!("gate {name}"), text, format!("gate {name}: red ({exit})"), name, 2, &origin);
+        let text = format!("Gate {name} fails ({exit}){said}");
+        self.failure(&format!("gate {name}"), text, format!("gate {name}: fails ({exit})"), name, 2, &origin);
     }
 
     /// A command that an agent ran ended: a failed one is open until the same one succeeds.

@@ -142,7 +142,7 @@ fn a_failure_stays_until_the_gate_is_green_or_the_same_command_succeeds() {
         [
             "test_empty fails",
             "TLS is broken on macOS",
-            "Gate tests is red (exit 1): test test_empty ... FAILED",
+            "Gate tests fails (exit 1): test test_empty ... FAILED",
             "`cargo check` failed: error: no"
         ]
     );

@@ -8,7 +8,7 @@ use crate::{CommitMode, Depth};
 pub struct Preset {
     /// The policy itself.
     pub policy: Policy,
-    /// How often a full window may be answered with a fresh session.
+    /// How many times a full context may lead to a fresh session.
     pub max_restarts: Option<u32>,
     /// The most that `max_restarts` may be set to.
     pub restart_cap: Option<u32>,
@@ -30,7 +30,7 @@ pub fn find(name: &str) -> Option<Preset> {
         },
         "seamless" => Preset {
             policy: policy(name, vec![stage(at(90), &[Action::Checkpoint(Depth::Full), Action::Restart])]),
-            ..plain("at 90 % the agent writes a checkpoint, and a fresh session goes on")
+            ..plain("at 90 % the agent writes a checkpoint, and a fresh session continues")
         },
         "observe" => Preset {
             policy: Policy {
@@ -64,7 +64,9 @@ pub fn find(name: &str) -> Option<Preset> {
                     stage(at(98), &[Action::Warn, Action::Checkpoint(Depth::Emergency), Action::Handoff]),
                 ],
             ),
-            ..plain("80 warn, 90 brief dump, 95 full dump and fallback chosen, 98 forced handoff")
+            ..plain(
+                "80 warn, 90 brief checkpoint, 95 complete checkpoint and fallback chosen, 98 forced handoff",
+            )
         },
         "phased" => Preset {
             policy: policy(

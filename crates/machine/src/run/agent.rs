@@ -226,7 +226,7 @@ impl Run {
         }
         let known = self.view.session.as_ref().is_some_and(|s| s.gauge.ceiling().is_some());
         let text = if known {
-            "the agent reports no token usage: the gauge is an estimate, and the line is drawn lower"
+            "the agent reports no token usage: context used is estimated, so segue will hand over earlier"
         } else {
             "the agent reports no token usage and its window is unknown: only tool calls are counted; set `window` for it"
         };
@@ -250,7 +250,8 @@ impl Run {
         if kind == QUESTION {
             out.push(Effect::AnswerPermission { session, request: request.to_owned(), allow: false });
             self.question = Some(title.to_owned());
-            let text = format!("the agent asks: {title}; it is told that nobody can answer now");
+            let text =
+                format!("the agent asks: {title}; segue told it that nobody can answer in an unattended run");
             return Self::warn("question", text, out);
         }
         let known = self.view.spec.as_ref().and_then(|run| Some((run, run.agents.get(self.agent)?)));

@@ -58,7 +58,7 @@ impl Run {
             return false;
         }
         self.limit_reached(Limit::UnknownCost, "no usage", out);
-        let reason = "the agent tells no token usage, so no limit of cost or tokens can be enforced";
+        let reason = "the agent reports no token usage, so no limit of cost or tokens can be enforced";
         let outcome = Outcome::new(Verdict::Stopped, reason).because_of(Limit::UnknownCost).advise(
             "lift those limits and bound the run by --deadline and --max-sessions, or allow it with --allow-unknown-cost",
         );
@@ -124,7 +124,7 @@ impl Run {
         let mut add = |limit, name, used, most: Option<u64>, unit, raise: String| {
             uses.extend(most.map(|most| Use { limit, name, used, most, unit, raise }));
         };
-        let resume = |flag: &str, more: String| format!("`segue resume {flag} {more}` goes on");
+        let resume = |flag: &str, more: String| format!("`segue resume {flag} {more}` continues");
         let cost = spent.cost_musd.unwrap_or(0);
         let twice = limits.cost_musd.unwrap_or(0).max(cost).saturating_mul(2);
         let more = resume("--max-cost", dollars(twice).trim_start_matches('$').to_owned());
@@ -137,7 +137,7 @@ impl Run {
         let started = u64::from(self.view.sessions);
         add(Limit::Sessions, "the limit on sessions", started, sessions, Unit::Sessions, more);
         let past = self.now.saturating_sub(self.view.started_at);
-        let more = "`segue resume --deadline …` goes on with more time".to_owned();
+        let more = self.more_time(self.now);
         add(Limit::Deadline, "the deadline", past, limits.deadline_ms, Unit::Millis, more);
         let day = &spec.budget.day;
         let Some(today) = self.view.today(self.now) else { return uses };

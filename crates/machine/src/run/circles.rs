@@ -80,7 +80,7 @@ impl Run {
     fn circle(&self, reason: String, limit: Limit) -> Outcome {
         Outcome::new(Verdict::Stopped, reason)
             .because_of(limit)
-            .advise("mend what fails, or name another agent with --agent, then `segue resume`")
+            .advise("fix what fails, or name another agent with --agent, then `segue resume`")
     }
 }
 

@@ -108,7 +108,7 @@ impl Run {
             return self.conclude_or_settle(outcome, out);
         }
         let reason = format!(
-            "the agent's last words are not so: \u{201c}{}\u{201d}, but {}",
+            "the agent's last message contains a false claim: \u{201c}{}\u{201d}, but {}",
             first.claim.text, first.evidence
         );
         let outcome = Outcome::new(Verdict::Failed, reason)

@@ -6,7 +6,7 @@ use crate::{Asked, Depth, Effect, Limit, Notice, Outcome, StopHow, Timer, Verdic
 /// The outcome of a stop that a person asked for.
 pub(super) fn interrupted() -> Outcome {
     Outcome { interrupted: true, ..Outcome::new(Verdict::Stopped, "interrupted") }
-        .advise("`segue resume` goes on")
+        .advise("`segue resume` continues")
 }
 
 impl Run {
@@ -73,6 +73,15 @@ impl Run {
         self.wind_down(interrupted(), true, out);
     }
 
+    /// How the run continues beyond its deadline, at least until then: with twice the time.
+    pub(super) fn more_time(&self, until: crate::Millis) -> String {
+        let needed = until.saturating_sub(self.view.started_at);
+        let twice = self.limits().deadline_ms.unwrap_or(0).max(needed).saturating_mul(2);
+        let minutes = twice.div_ceil(60_000).max(1);
+        let time = if minutes < 120 { format!("{minutes}m") } else { format!("{}h", minutes.div_ceil(60)) };
+        format!("`segue resume --deadline {time}` continues with more time")
+    }
+
     pub(super) fn deadline_passed(&mut self, out: &mut Vec<Effect>) {
         if self.view.phase == Phase::Saving {
             return;
@@ -81,7 +90,7 @@ impl Run {
         self.limit_reached(Limit::Deadline, &format!("{}s", ms / 1_000), out);
         let outcome = Outcome::new(Verdict::Stopped, "the deadline of the run has passed")
             .because_of(Limit::Deadline)
-            .advise("`segue resume --deadline …` goes on with more time");
+            .advise(self.more_time(self.now));
         self.wind_down(outcome, false, out);
         let leaves = self.leaves_by_side() && self.taking.is_none() && self.ending.is_none();
         if let Some(question) = self.side.take_if(|_| leaves) {

@@ -40,7 +40,7 @@ impl Run {
         if let Some(part) = self.smaller_part() {
             self.part = Some(part);
             let list = part_words(part);
-            Self::warn("futile", format!("{what}; going on with {list}, the rest follows later"), out);
+            Self::warn("futile", format!("{what}; continuing with {list}, the rest follows later"), out);
             let reason = format!("{what}: split, {list}");
             let replace = Replace { kind: HandoffKind::Split, reason, end, counts: false };
             if self.view.checkpoint.is_some() {

@@ -17,7 +17,7 @@ impl Run {
         }
     }
 
-    /// The agent says that it is done: the gates decide.
+    /// The agent says that it is done: running the gates.
     pub(super) fn gate(&mut self, out: &mut Vec<Effect>) {
         if self.next_part().is_some() {
             return self.part_done(out);
@@ -148,11 +148,11 @@ impl Run {
         } else if let Some(outcome) = self.weakened() {
             outcome
         } else if let Some(gate) = manual {
-            Outcome::new(Verdict::NeedsInput, format!("gate {} is for a person to decide", gate.name))
+            Outcome::new(Verdict::NeedsInput, format!("gate {} is manual and needs your decision", gate.name))
         } else if self.gates.green_before {
-            Outcome::new(Verdict::Verified, "green before and after: the gates show no difference")
+            Outcome::new(Verdict::Verified, "the gates passed before and after: they show no difference")
         } else {
-            Outcome::new(Verdict::Verified, "all gates are green")
+            Outcome::new(Verdict::Verified, "all gates pass")
         };
         self.settle_statement(Some(outcome), out);
     }
@@ -190,7 +190,9 @@ impl Run {
         if self.gates.counted >= of || self.view.round >= of.saturating_mul(MOST_ROUNDS) {
             self.limit_reached(Limit::GateRounds, &of.to_string(), out);
             let names: Vec<&str> = failed.iter().map(|g| g.gate.as_str()).collect();
-            let reason = format!("still red after {} rounds: {}", self.view.round, names.join(", "));
+            let (gates, fail) = if names.len() == 1 { ("gate", "fails") } else { ("gates", "fail") };
+            let reason =
+                format!("{gates} {} still {fail} after {} attempts", names.join(", "), self.view.round);
             let outcome = Outcome::new(Verdict::Failed, reason)
                 .because_of(Limit::GateRounds)
                 .advise("look at the gate's output with `segue show --gates`");

@@ -266,7 +266,7 @@ impl Run {
         let limits = self.limits();
         if let Some(most) = limits.max_restarts.filter(|most| replace.counts && self.view.restarts >= *most) {
             self.limit_reached(Limit::MaxRestarts, &most.to_string(), out);
-            let reason = format!("the window filled again after {most} restarts ({})", replace.reason);
+            let reason = format!("the context filled up again after {most} restarts ({})", replace.reason);
             let outcome = Outcome::new(Verdict::Stopped, reason).because_of(Limit::MaxRestarts);
             return self.stop_instead(&replace, outcome.advise(super::futile::TOO_LARGE), out);
         }
@@ -281,7 +281,7 @@ impl Run {
             self.limit_reached(Limit::NoProgress, &most.to_string(), out);
             let outcome = Outcome::new(Verdict::Stopped, format!("{most} handoffs in a row without progress"))
                 .because_of(Limit::NoProgress)
-                .advise("look at the last checkpoint with `segue show`, mend what blocks the agent, then `segue resume`");
+                .advise("look at the last checkpoint with `segue show`, fix what blocks the agent, then `segue resume`");
             return self.stop_instead(&replace, outcome, out);
         }
         let next = self.fallback.filter(|_| replace.kind != HandoffKind::Restart).unwrap_or(self.agent);

@@ -198,7 +198,7 @@ impl Run {
         let wrong = judged.iter().any(|j| j.finding == Finding::Contradicted);
         match opinion(&helper.said) {
             _ if wrong => {
-                let text = format!("what {name} said is not so, so it does not count");
+                let text = format!("what {name} said is false, so it does not count");
                 Self::warn("opinion_discarded", text, out);
                 self.settle(helper.outcome, out);
             }

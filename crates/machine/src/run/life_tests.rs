@@ -150,7 +150,7 @@ fn a_process_is_gone_when_it_is_missed_twice() {
     life.looked(0, Some(&gone), START);
     assert!(!life.is_gone());
     life.looked(0, Some(&gone), START);
-    assert_eq!(words(&life, START), "the agent's process is gone");
+    assert_eq!(words(&life, START), "the agent's process has ended");
 }
 
 #[test]

@@ -66,7 +66,7 @@ impl Run {
         if next.is_none() && self.may_be_tried(self.agent) {
             next = Some(self.agent);
             let (agent, verdict) = (self.agent_name(self.agent), Choice::Chosen);
-            considered.push(Considered { agent, verdict, why: "nobody else can go on".to_owned() });
+            considered.push(Considered { agent, verdict, why: "no other agent can continue".to_owned() });
         }
         let kind = match (wish, next) {
             (_, None) => HandoffKind::Stop,
@@ -127,14 +127,14 @@ impl Run {
     /// The run ends because nobody can go on: what is wrong with whom.
     pub(super) fn account_of_all(&self, why: &str, considered: &[Considered]) -> Outcome {
         if self.agents_count() <= 1 {
-            return Outcome::new(Verdict::Failed, format!("the agent cannot go on: {why}"))
-                .advise("mend that, or name a second agent with --agent a,b, then `segue resume`");
+            return Outcome::new(Verdict::Failed, format!("the agent cannot continue: {why}"))
+                .advise("fix that, or name a second agent with --agent a,b, then `segue resume`");
         }
         let lines: Vec<String> = considered.iter().map(|c| format!("{}: {}", c.agent, c.why)).collect();
         let mended = (0..self.agents_count()).all(|index| self.failed_for_good(index));
         let verdict = if mended { Verdict::Failed } else { Verdict::Stopped };
-        Outcome::new(verdict, format!("no agent can go on: {}", lines.join("; ")))
-            .advise("mend one of them, or name another with --agent, then `segue resume`")
+        Outcome::new(verdict, format!("no agent can continue: {}", lines.join("; ")))
+            .advise("fix one of them, or name another with --agent, then `segue resume`")
     }
 
     /// What is wrong with each agent, for the end of a run.
@@ -226,7 +226,7 @@ impl Run {
             return Err("budget spent".to_owned());
         }
         if index == self.agent {
-            return Ok("the same agent in a fresh window".to_owned());
+            return Ok("the same agent in a fresh session".to_owned());
         }
         self.fits(index, &standing, need)
     }
@@ -282,7 +282,8 @@ fn line_of(agent: &AgentSpec, standing: &Standing, window: u64, policy: &Policy)
     u64::try_from(u128::from(wall) * u128::from(share) / 10_000).unwrap_or(u64::MAX)
 }
 
-fn short(tokens: u64) -> String {
+/// A number of tokens in few characters, never too small.
+pub(super) fn short(tokens: u64) -> String {
     match tokens {
         0..1_000 => tokens.to_string(),
         1_000..1_000_000 => format!("{}k", tokens.div_ceil(1_000)),

@@ -200,7 +200,7 @@ impl Run {
         if was_starting {
             return self.never_ready(&format!("ended {code} before it was ready"), out);
         }
-        let why = format!("the agent's process is gone: it ended {code} in the middle of its work");
+        let why = format!("the agent's process ended {code} in the middle of its work");
         self.session_was_lost(&why, out);
     }
 

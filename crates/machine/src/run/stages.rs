@@ -1,5 +1,6 @@
 //! When the gauge passes a stage, and what is done then.
 
+use super::next::short;
 use super::{Doing, HandoffKind, Phase, Replace, Run, Then};
 use crate::gauge::Gauge;
 use crate::policy::{Action, At, Lines, Room, Stage, forecast_lines};
@@ -199,8 +200,8 @@ impl Run {
             return "no session".to_owned();
         };
         match (gauge.fill(), gauge.ceiling(), gauge.percent()) {
-            (Some(fill), Some(ceiling), Some(percent)) => {
-                format!("{percent} full, {fill} of {ceiling} tokens")
+            (Some(_), Some(ceiling), Some(percent)) => {
+                format!("{} % of {}", percent.hundredths() / 100, short(ceiling))
             }
             (Some(fill), ..) => format!("{fill} tokens, window unknown"),
             _ => format!("{} tool calls", gauge.tools()),

@@ -142,7 +142,7 @@ impl SessionView {
         if let Some((_, asked)) = &life.permission {
             let ms = now.saturating_sub(*asked).min(life.quiet_ms(now));
             return judge(ms, limits.permission_ms, "permission_wait", state, |state| {
-                format!("the agent does not go on: {state}")
+                format!("the agent does not continue: {state}")
             });
         }
         match life.oldest_tool(now) {
@@ -179,7 +179,7 @@ impl SessionView {
             });
         }
         judge(quiet, limits.thinking_ms, "thinking_long", String::new(), |_| {
-            format!("the agent has not written a byte for {}, though its processes are at work", span(quiet))
+            format!("the agent has not written a byte for {}, though its processes are busy", span(quiet))
         })
     }
 }

@@ -102,7 +102,7 @@ impl fmt::Display for State {
             }
             Self::Retrying(retry) => retry.fmt(f),
             Self::Silent { ms, nothing } => write!(f, "silent for {}: {nothing}", span(*ms)),
-            Self::Gone => f.write_str("the agent's process is gone"),
+            Self::Gone => f.write_str("the agent's process has ended"),
         }
     }
 }

@@ -123,7 +123,7 @@ impl Run {
             return self
                 .save(outcome.advise("read its last message, fix what blocks it, then `segue resume`"), out);
         }
-        let reason = format!("the agent states that work is left: {what}");
+        let reason = format!("the agent says that work remains: {what}");
         if self.can_follow_up() && !self.must_replace() {
             self.decide_to_continue(reason, out);
             return self.follow_up(Prompt::NotDone { left: left.to_owned() }, out);

@@ -127,7 +127,7 @@ impl Run {
             .advise("allow restarts (--max-restarts) or lower --context-threshold, then `segue resume`")
         } else {
             Outcome::new(Verdict::Failed, "the context overflowed, and this policy does not replace sessions")
-                .advise("`segue resume` goes on in a fresh session")
+                .advise("`segue resume` continues in a fresh session")
         };
         self.finish_after_failure("overflow", outcome, EndReason::Overflow, out);
     }
@@ -154,7 +154,7 @@ impl Run {
             .is_some_and(|s| !s.policy.stages.iter().any(crate::policy::Stage::replaces));
         if passive && matches!(then, Then::Replace(_)) {
             let outcome =
-                Outcome::new(Verdict::Failed, why).advise("`segue resume` goes on in a fresh session");
+                Outcome::new(Verdict::Failed, why).advise("`segue resume` continues in a fresh session");
             then = Then::Finish(outcome, end);
         }
         self.take(asked, None, then, out);

@@ -26,7 +26,7 @@ pub enum Phase {
     Working,
     /// No process runs: an agent's provider is waited for.
     Waiting,
-    /// The agent says that it is done, and the gates decide.
+    /// The agent says that it is done, and running the gates.
     Gating,
     /// The work is being saved for the last time.
     Saving,

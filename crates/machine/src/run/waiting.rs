@@ -77,11 +77,11 @@ impl Run {
         let rules = self.rules();
         let left = until.saturating_sub(self.now);
         let refused = if self.deadline().is_some_and(|deadline| deadline <= until) {
-            Some((Limit::Deadline, "the deadline of the run comes before that", DEADLINE_ADVICE))
+            Some((Limit::Deadline, "the run's deadline is earlier", self.more_time(until)))
         } else if !rules.enabled {
-            Some((Limit::Wait, "waiting is switched off", RESUME_ADVICE))
+            Some((Limit::Wait, "waiting is switched off", RESUME_ADVICE.to_owned()))
         } else if rules.longest_ms.is_some_and(|most| left > most) {
-            Some((Limit::Wait, "that is longer than limits.max_wait", RESUME_ADVICE))
+            Some((Limit::Wait, "that is longer than limits.max_wait", RESUME_ADVICE.to_owned()))
         } else {
             None
         };
@@ -112,7 +112,7 @@ impl Run {
             (0..agents).filter_map(|i| self.circuit_of(i)).map(|c| c.failure).collect();
         let any = |kinds: &[AgentFailure]| failed.iter().any(|failure| kinds.contains(failure));
         let told = self.failures_told();
-        let outcome = |verdict| Outcome::new(verdict, format!("no agent can go on: {told}"));
+        let outcome = |verdict| Outcome::new(verdict, format!("no agent can continue: {told}"));
         if any(&[AgentFailure::Unauthorised]) {
             outcome(Verdict::NeedsInput).advise(
                 "log in again or set the agent's key (`segue doctor` looks at the agents), then `segue resume`",
@@ -125,10 +125,11 @@ impl Run {
             outcome(Verdict::Stopped)
                 .advise("raise the quota, or name a second agent with --agent a,b, then `segue resume`")
         } else if any(&[AgentFailure::Network]) {
-            outcome(Verdict::Stopped).advise("`segue resume` goes on when the provider can be reached again")
+            outcome(Verdict::Stopped)
+                .advise("`segue resume` continues when the provider can be reached again")
         } else {
             outcome(Verdict::Failed)
-                .advise("mend that, or name a second agent with --agent a,b, then `segue resume`")
+                .advise("fix that, or name a second agent with --agent a,b, then `segue resume`")
         }
     }
 
@@ -158,7 +159,7 @@ impl Run {
             Way::Other(next) => {
                 let why = self.circuit_words(self.agent).unwrap_or_default();
                 let (from, to) = (self.agent_name(self.agent), self.agent_name(next));
-                Self::warn("held_back", format!("{from}: {why}; {to} goes on"), out);
+                Self::warn("held_back", format!("{from}: {why}; {to} continues"), out);
                 self.change_agent(next);
                 Some(if reason == SessionReason::Restart { SessionReason::Fallback } else { reason })
             }
@@ -263,5 +264,4 @@ impl Run {
     }
 }
 
-const RESUME_ADVICE: &str = "`segue resume` goes on after that, `segue resume --now` tries at once";
-const DEADLINE_ADVICE: &str = "`segue resume --deadline …` goes on with more time";
+const RESUME_ADVICE: &str = "`segue resume` continues after that, `segue resume --now` tries at once";

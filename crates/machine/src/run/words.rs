@@ -23,7 +23,7 @@ impl Run {
                     Verdict::Stopped,
                     "the agent reports that the task is too large and asks for a split",
                 )
-                .advise("split the task, or `segue resume` goes on with it as it is"),
+                .advise("split the task, or `segue resume` continues with it as it is"),
             ),
             Status::Failed => Some(
                 Outcome::new(Verdict::Failed, "the agent reports that it failed")
@@ -35,9 +35,8 @@ impl Run {
 
     /// The verdict, when the agent reports that a person must look.
     pub(super) fn wants_input(&self) -> Option<Outcome> {
-        (self.reported()? == Status::NeedsInput).then(|| {
-            Outcome::new(Verdict::NeedsInput, "the agent reports that a person must look at the work")
-        })
+        (self.reported()? == Status::NeedsInput)
+            .then(|| Outcome::new(Verdict::NeedsInput, "the agent reports that the work needs your review"))
     }
 
     /// Sends the agent back when its last words lack what they must hold; whether that was so.
@@ -85,7 +84,7 @@ impl Run {
         let outcome =
             Outcome::new(Verdict::Stopped, format!("{most} rounds in a row in which nothing was done"));
         Some(outcome.because_of(Limit::NoProgress).advise(
-            "look at what the gates say with `segue show --gates`, mend what blocks the agent, then `segue resume`",
+            "look at what the gates say with `segue show --gates`, fix what blocks the agent, then `segue resume`",
         ))
     }
 

@@ -59,9 +59,9 @@ codes! {
     MissingGates = "missing-gates" Error,
     /// A gate has no command, and the configuration knows none for its name.
     GateWithoutCommand = "gate-without-command" Error,
-    /// A gate's command passes whatever happens.
+    /// A gate's command always passes.
     GateDecidesNothing = "gate-decides-nothing" Error,
-    /// A check's command passes whatever happens.
+    /// A check's command always passes.
     CheckDecidesNothing = "check-decides-nothing" Warning,
     /// What a check expects is no regular expression.
     BadPattern = "bad-pattern" Error,

@@ -30,7 +30,7 @@ pub(super) fn check(plan: &Plan, around: &Circumstances<'_>, found: &mut Finding
                         "put the pattern right".to_owned(),
                     );
                 } else if !decides(check) {
-                    let message = format!("`{}` passes whatever happens", check.run);
+                    let message = format!("`{}` always passes", check.run);
                     let fix = "leave out what makes it pass (such as || true), so that its exit code says something".to_owned();
                     found.add(Code::CheckDecidesNothing, at, Some(&phase.id), message, fix);
                 }
@@ -66,7 +66,7 @@ fn one(gate: &Gate, phase: Option<&str>, around: &Circumstances<'_>, found: &mut
             );
         }
         Some(run) if always_passes(run) => {
-            let message = format!("gate {name:?} passes whatever happens: `{run}`");
+            let message = format!("gate {name:?} always passes: `{run}`");
             let fix = "leave out what makes it pass (such as || true)".to_owned();
             found.add(Code::GateDecidesNothing, gate.at, phase, message, fix);
         }

@@ -78,7 +78,7 @@ pub enum NoPlan {
     )]
     TooLarge(String, usize),
     /// It looks like TOML or JSON and is not.
-    #[error("{file}:{line}: {why}: mend it there")]
+    #[error("{file}:{line}: {why}: fix it there")]
     Broken {
         /// The file.
         file: String,

@@ -15,7 +15,7 @@ pub enum Regime {
     BigReads,
     /// Quiet for a while, then a burst of large calls, then quiet again.
     Shifting,
-    /// Calls that grow slowly larger as the session goes on.
+    /// Calls that grow slowly larger as the session continues.
     Climbing,
     /// Now one result, now several side by side: each call adds one to six results of a middle size.
     SideBySide,

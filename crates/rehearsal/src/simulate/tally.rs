@@ -86,7 +86,7 @@ impl Tally {
         self.compactions += compactions;
     }
 
-    /// Mean fill at an orderly handoff, in percent of the ceiling.
+    /// Mean context used at an orderly handoff, in percent of the ceiling.
     pub fn mean_fill(&self) -> Option<f64> {
         share(self.fill, self.orderly).map(|hundredths| hundredths / 100.0)
     }

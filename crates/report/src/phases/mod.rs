@@ -46,7 +46,7 @@ pub enum Standing {
     },
     /// Its run goes.
     Working,
-    /// Its run is over, and it waits for its turn to be merged.
+    /// Its run is over, and it is queued to be merged.
     Done,
     /// It is being merged.
     Merging,

@@ -139,7 +139,7 @@ fn twelve_phases_at_80_columns_and_24_rows() {
             "10 Documentation             needs 3",
             "11 Packaging                 needs 3",
             "12 Release                   needs 3",
-            "2 of 12 completed · 4 at work · 1 waits until 12:18 · 5 to come · $1.20",
+            "2 of 12 completed · 4 working · 1 waits until 12:18 · 5 queued · $1.20",
         ]
     );
 }
@@ -154,8 +154,8 @@ fn twelve_phases_at_40_columns_and_10_rows_show_what_is_at_work() {
             "5 Search over…  s1  95 %  168k of 177k",
             "6 Command line  waits until 12:18 (17…",
             "7 Web page wi…  s1   2 %  5k of 177k",
-            "2 of 12 completed · 4 at work",
-            "1 waits until 12:18 · 5 to come · $1.20",
+            "2 of 12 completed · 4 working",
+            "1 waits until 12:18 · 5 queued · $1.20",
         ]
     );
 }
@@ -163,7 +163,7 @@ fn twelve_phases_at_40_columns_and_10_rows_show_what_is_at_work() {
 #[test]
 fn what_needs_attention_is_shown_with_its_reason_and_counted_first() {
     let mut tree = twelve();
-    tree.tell("3", Standing::Failed, "the gates stay red after 5 rounds");
+    tree.tell("3", Standing::Failed, "the gates still fail");
     tree.tell("5", Standing::NeedsInput, "which of two formats?");
     tree.tell("7", Standing::Mending, "conflict in src/lib.rs");
     tree.tell("8", Standing::Held { by: vec!["4".into(), "6".into()] }, "");
@@ -173,18 +173,18 @@ fn what_needs_attention_is_shown_with_its_reason_and_counted_first() {
     assert_eq!(
         tree.frame(NOW, style(90), 12),
         [
-            "3  Parser for the query langu…  failed: the gates stay red after 5 rounds",
+            "3  Parser for the query langu…  failed: the gates still fail",
             "4  Index on disk                s2 codex   █░░░░░░░   20 %  35.4k of 177k · $0.80",
             "5  Search over the index        needs input: which of two formats?",
             "6  Command line                 waits until 12:18 (17 min 00 s) for codex's rate limit",
-            "7  Web page with results        s1 claude  ░░░░░░░░    2 %  mends the merge: conflict in…",
-            "8  Import from the old store    waits for the paths of 4, 6",
+            "7  Web page with results        s1 claude  ░░░░░░░░    2 %  resolving the merge: conflic…",
+            "8  Import from the old store    waiting for the paths of 4, 6",
             "9  Export                       blocked: it needs 3",
-            "10 Documentation                done, waits to be merged",
+            "10 Documentation                done, waiting to be merged",
             "11 Packaging                    stopped: interrupted",
             "12 Release                      needs 3",
-            "2 of 12 completed · 1 needs input · 1 failed · 2 at work · 1 waits until 12:18",
-            "1 to be merged · 1 blocked · 1 stopped · 1 held by others · 1 to come · $1.20",
+            "2 of 12 completed · 1 needs input · 1 failed · 2 working · 1 waits until 12:18",
+            "1 to be merged · 1 blocked · 1 stopped · 1 waiting for paths · 1 queued · $1.20",
         ]
     );
 }
@@ -217,15 +217,15 @@ fn the_parts_of_a_split_phase_stand_below_it() {
             "19    Before              completed",
             "20    All of the storage  in 3 parts, 1 completed",
             "  20a Pages               completed",
-            "  20b Trees               s1 claude  ████░░░░   50 %  1 gate red · 90k of 177k",
+            "  20b Trees               s1 claude  ████░░░░   50 %  gate fails · 90k of 177k",
             "  20c Recovery            needs 20b",
             "21    After               needs 20",
-            "2 of 5 completed · 1 at work · 2 to come",
+            "2 of 5 completed · 1 working · 2 queued",
         ]
     );
     tree.tell("20b", Standing::Completed, "");
     tree.tell("20c", Standing::Completed, "");
-    assert_eq!(tree.frame(NOW, style(80), 12)[6], "21    After               waits for its turn");
+    assert_eq!(tree.frame(NOW, style(80), 12)[6], "21    After               queued");
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn what_is_at_work_and_has_no_room_is_named() {
         "3 Parser for…   s1  68 %  120k of 177k",
         "4 Index on di…  s2  20 %  35.4k of 177k",
         "… 3 more: 5, 6, 7",
-        "2 of 12 completed · 4 at work · 1 wait…",
+        "2 of 12 completed · 4 working · 1 wait…",
     ];
     assert_eq!(twelve().frame(NOW, style(40), 4), expected);
     assert_eq!(twelve().frame(NOW, style(40), 1).len(), 1);
@@ -248,22 +248,22 @@ fn a_phase_tells_what_it_does_and_when_nothing_was_heard_of_it() {
     let shown = |tree: &PhaseTree, now| tree.frame(now, style(120), 9)[1].clone();
     assert_eq!(shown(&tree, NOW), "1 One  starting");
     tree.line("1", &gate("tests", false, "before"));
-    assert_eq!(shown(&tree, NOW), "1 One  the gates run before the work");
+    assert_eq!(shown(&tree, NOW), "1 One  running the gates before the work");
     tree.line("1", &session(1, "claude"));
-    assert_eq!(shown(&tree, NOW), "1 One  s1 claude  fill unknown");
+    assert_eq!(shown(&tree, NOW), "1 One  s1 claude  context used unknown");
     tree.line("1", &gauge(1, 100_000));
     assert!(shown(&tree, NOW + 6 * 60_000).contains("  quiet for 7 min 00 s · 100k of 177k"));
     let asked = json!({ "session": "s1", "depth": "full", "deadline": null });
     give(&mut tree, "1", &[told("r", "checkpoint.requested", asked), gauge(1, 100_000)]);
-    assert!(shown(&tree, NOW).contains("  writes a checkpoint · 100k of 177k"), "{}", shown(&tree, NOW));
+    assert!(shown(&tree, NOW).contains("  writing a checkpoint · 100k of 177k"), "{}", shown(&tree, NOW));
     tree.line("1", &ended(1, None));
     assert_eq!(shown(&tree, NOW), "1 One  between sessions · 100k tokens");
     tree.line("1", &session(12, "codex"));
-    assert_eq!(shown(&tree, NOW), "1 One  s12 codex  fill unknown · 100k tokens");
+    assert_eq!(shown(&tree, NOW), "1 One  s12 codex  context used unknown · 100k tokens");
     tree.line("1", &ended(12, Some(0.5)));
     assert_eq!(shown(&tree, NOW), "1 One  between sessions · at least $0.50");
     give(&mut tree, "1", &[gate("tests", true, "after"), gate("lint", false, "after")]);
-    assert_eq!(shown(&tree, NOW), "1 One  the gates decide, 1 failed · at least $0.50");
+    assert_eq!(shown(&tree, NOW), "1 One  running the gates, 1 failed · at least $0.50");
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn the_runs_of_a_phase_one_after_another_are_added_up_once_each() {
     };
     give(&mut tree, "1", &[ended(1, Some(0.4)), finished("r", 1.0)]);
     tree.tell("1", Standing::Mending, "");
-    assert_eq!(tree.frame(NOW, style(80), 9)[1], "1 One  mends the merge · starting · 1 handoff · $1.00");
+    assert_eq!(tree.frame(NOW, style(80), 9)[1], "1 One  resolving the merge · starting · 1 handoff · $1.00");
     give(&mut tree, "1", &[finished("mend", 0.25)]);
     tree.tell("1", Standing::Completed, "");
     assert_eq!(
@@ -298,7 +298,7 @@ fn lines_worth_keeping_begin_with_the_phase_and_the_rest_is_not_said() {
     let said = |value: &Value| tree.spoken("3", value, style(80));
     assert_eq!(
         said(&session(2, "codex")),
-        ["[3] s2 codex started with a fresh window, ceiling 177k (window 200k)"]
+        ["[3] s2 codex started with an empty context, ceiling 177k (window 200k)"]
     );
     assert_eq!(said(&gate("tests", false, "after")), ["[3] ✗ gate tests failed (exit 1), 12 s · g.log"]);
     assert_eq!(

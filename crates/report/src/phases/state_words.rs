@@ -39,11 +39,11 @@ pub(super) fn pieces(tree: &PhaseTree, placed: &Placed, now: Millis, room: Room)
     let one = |words: String, tint| vec![(words, tint)];
     match &phase.standing {
         Standing::Waiting => one(reason(phase, || needs(tree, placed, "needs")), Tint::Dim),
-        Standing::Held { by } => one(format!("waits for the paths of {}", names(by)), Tint::Dim),
+        Standing::Held { by } => one(format!("waiting for the paths of {}", names(by)), Tint::Dim),
         Standing::Working => at_work(tree, phase, "", now, room),
-        Standing::Done => one(with_why("done, waits to be merged", phase), Tint::Plain),
+        Standing::Done => one(with_why("done, waiting to be merged", phase), Tint::Plain),
         Standing::Merging => one(with_why("being merged", phase), Tint::Plain),
-        Standing::Mending => at_work(tree, phase, &with_why("mends the merge", phase), now, room),
+        Standing::Mending => at_work(tree, phase, &with_why("resolving the merge", phase), now, room),
         Standing::Completed => one(format!("completed{}", took(progress.spent())), Tint::Dim),
         Standing::Failed => one(with_why("failed", phase), Tint::Bad),
         Standing::NeedsInput => one(with_why("needs input", phase), Tint::Careful),
@@ -65,7 +65,7 @@ fn reason(phase: &PhaseNow, otherwise: impl Fn() -> String) -> String {
 
 fn needs(tree: &PhaseTree, placed: &Placed, lead: &str) -> String {
     let open: Vec<String> = placed.row.needs.iter().filter(|id| !tree.is_completed(id)).cloned().collect();
-    if open.is_empty() { "waits for its turn".to_owned() } else { format!("{lead} {}", names(&open)) }
+    if open.is_empty() { "queued".to_owned() } else { format!("{lead} {}", names(&open)) }
 }
 
 fn names(ids: &[String]) -> String {
@@ -133,13 +133,13 @@ fn doing(progress: &Progress, now: Millis) -> String {
     let (passed, failed) = progress.gates();
     match progress.step {
         Step::Starting => "starting".to_owned(),
-        Step::GatesBefore => "the gates run before the work".to_owned(),
-        Step::AskedForCheckpoint => "writes a checkpoint".to_owned(),
-        Step::HandingOff => "hands off".to_owned(),
+        Step::GatesBefore => "running the gates before the work".to_owned(),
+        Step::AskedForCheckpoint => "writing a checkpoint".to_owned(),
+        Step::HandingOff => "handing off".to_owned(),
         Step::BetweenSessions => "between sessions".to_owned(),
         Step::Gating => match failed {
-            0 => format!("the gates decide, {passed} passed"),
-            _ => format!("the gates decide, {failed} failed"),
+            0 => format!("running the gates, {passed} passed"),
+            _ => format!("running the gates, {failed} failed"),
         },
         Step::Over(verdict) => verdict_words(verdict).0.to_owned(),
         Step::Working => {
@@ -148,9 +148,13 @@ fn doing(progress: &Progress, now: Millis) -> String {
                 return format!("quiet for {}", duration(quiet));
             }
             let gates = u32::try_from(failed).unwrap_or(u32::MAX);
-            if gates == 0 { String::new() } else { format!("{} red", count(gates, "gate")) }
+            if gates == 0 { String::new() } else { failing(gates) }
         }
     }
+}
+
+fn failing(gates: u32) -> String {
+    if gates == 1 { "gate fails".to_owned() } else { format!("{} fail", count(gates, "gate")) }
 }
 
 /// ` · 2 handoffs · $1.20`, whatever there is of it.

@@ -44,13 +44,13 @@ fn pieces(tree: &PhaseTree, now: Millis) -> Vec<(String, Tint)> {
     let counts: [(usize, String, Tint); 9] = [
         (person, verb(person, "needs input", "need input").into(), Tint::Careful),
         (number(|s| *s == Standing::Failed), "failed".into(), Tint::Bad),
-        (working, "at work".into(), Tint::Plain),
+        (working, "working".into(), Tint::Plain),
         (waits.len(), format!("{}{until}", verb(waits.len(), "waits", "wait")), Tint::Careful),
         (number(|s| matches!(s, Standing::Done | Standing::Merging)), "to be merged".into(), Tint::Plain),
         (number(|s| *s == Standing::Blocked), "blocked".into(), Tint::Careful),
         (number(|s| *s == Standing::Stopped), "stopped".into(), Tint::Careful),
-        (held, "held by others".into(), Tint::Plain),
-        (number(|s| *s == Standing::Waiting), "to come".into(), Tint::Dim),
+        (held, "waiting for paths".into(), Tint::Plain),
+        (number(|s| *s == Standing::Waiting), "queued".into(), Tint::Dim),
     ];
     let tint = if completed == all { Tint::Good } else { Tint::Bold };
     let mut pieces = vec![(format!("{completed} of {all} completed"), tint)];

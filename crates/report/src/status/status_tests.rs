@@ -75,10 +75,10 @@ fn people_read_it_in_labelled_rows() {
 #[test]
 fn an_ended_run_shows_its_verdict_and_the_next_step() {
     let mut view = view();
-    view.outcome = Some(Outcome::new(Verdict::Failed, "the gates stay red"));
+    view.outcome = Some(Outcome::new(Verdict::Failed, "the gates still fail"));
     view.finished_at = Some(sample::START + 1_000);
     let lines = render(&StatusDoc::new("r1", &view, sample::START + 90_000), 100, false);
-    assert!(lines.contains(&"  verdict     failed: the gates stay red".to_owned()), "{lines:#?}");
+    assert!(lines.contains(&"  verdict     failed: the gates still fail".to_owned()), "{lines:#?}");
     assert!(lines.contains(&"  next        segue resume r1".to_owned()), "{lines:#?}");
     assert!(lines.contains(&"  time        1.0 s".to_owned()), "{lines:#?}");
 }

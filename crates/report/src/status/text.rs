@@ -87,7 +87,7 @@ impl Page {
 }
 
 fn crashed(page: &mut Page, run: &str, crash: &CrashDoc) {
-    page.row("state", format!("crashed {} ago: its process is gone", crash.ago), Tint::Bad);
+    page.row("state", format!("crashed {} ago", crash.ago), Tint::Bad);
     if !crash.alive.is_empty() {
         let pids: Vec<String> = crash.alive.iter().map(ToString::to_string).collect();
         let what = if pids.len() == 1 { "process" } else { "processes" };
@@ -103,11 +103,11 @@ fn state(page: &mut Page, doc: &StatusDoc) {
     let Some(verdict) = &doc.verdict else {
         let phase = match doc.phase {
             Phase::New => "new",
-            Phase::GatesBefore => "the gates run before the work",
+            Phase::GatesBefore => "running the gates before the work",
             Phase::Working => "working",
             Phase::Waiting => "waiting",
-            Phase::Gating => "the gates decide",
-            Phase::Saving => "saving the work",
+            Phase::Gating => "running the gates",
+            Phase::Saving => "saving a snapshot",
             Phase::Finished => "finished",
         };
         let since = doc.elapsed_ms.map(|ms| format!(", {}", duration(ms))).unwrap_or_default();
@@ -169,7 +169,7 @@ fn gate_words(gate: &GateDoc) -> (String, Tint) {
             let failed = if gate.timed_out { "timed out" } else { "failed" };
             (format!("✗ {} {failed}{when}{exit}{took}", gate.gate), Tint::Bad)
         }
-        None if gate.manual => (format!("{}: a person decides", gate.gate), Tint::Careful),
+        None if gate.manual => (format!("{}: manual, you decide", gate.gate), Tint::Careful),
         None => (format!("{} has not run", gate.gate), Tint::Dim),
     }
 }

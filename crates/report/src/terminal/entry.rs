@@ -3,15 +3,15 @@
 
 use segue_machine::{Choice, Considered, Verdict, View};
 
-use crate::fields::{GateFinished, GateTime, HandoffDecided, RunFinished};
+use crate::fields::{AgentSaid, GateFinished, GateTime, HandoffDecided, RunFinished};
 use crate::terminal::{
-    Entry, Style, Tint, clock, columns, cost_words, count, duration, opening, plain, sentence, thousands,
+    Entry, Style, Tint, clock, columns, cost_words, count, duration, opening, plain, sentence, short,
     wait_rules,
 };
 use crate::{Line, Outer};
 
 const ROOM_FOR_A_CLOCK: usize = 60;
-const KEYS_OF_A_WAIT: &str = "; press Enter to try now, Ctrl-C stops, resumable";
+const KEYS_OF_A_WAIT: &str = "; press Enter to retry now, Ctrl-C to stop (resumable)";
 const TAIL_LINES: usize = 3;
 
 /// The entries of one outer line; none for what only the status line shows.
@@ -29,10 +29,18 @@ pub(crate) fn entries(line: &Line, view: &View, style: Style) -> Vec<Entry> {
         Outer::WaitStarted(_) if style.live => {
             entries.iter_mut().for_each(|entry| entry.text.push_str(KEYS_OF_A_WAIT));
         }
+        Outer::AgentSaid(said) => return agent_said(said, head, style).into_iter().collect(),
+        Outer::ItemsSeen(items) => {
+            let text = format!(
+                "{} to-do list: {} of {} done",
+                items.session,
+                items.closed,
+                items.open + items.closed
+            );
+            return vec![Entry::new(head, text, Tint::Dim)];
+        }
         Outer::SessionStarted(_)
         | Outer::GaugeRead(_)
-        | Outer::AgentSaid(_)
-        | Outer::ItemsSeen(_)
         | Outer::StageReached(_)
         | Outer::CheckpointRequested(_)
         | Outer::CheckpointTaken(_)
@@ -49,6 +57,14 @@ pub(crate) fn entries(line: &Line, view: &View, style: Style) -> Vec<Entry> {
         | Outer::Warning(_) => {}
     }
     entries
+}
+
+// The first line of a message, so that a log reads as a story; `segue show --transcript` has all of it.
+fn agent_said(said: &AgentSaid, head: String, style: Style) -> Option<Entry> {
+    let first = said.text.lines().map(plain).find(|line| !line.is_empty())?;
+    let text = format!("{}: {first}", said.session);
+    let width = style.columns().saturating_sub(columns(&head)).max(1);
+    Some(Entry::new(head, style.cut(&text, width), Tint::Dim))
 }
 
 fn head(line: &Line, view: &View, style: Style) -> String {
@@ -76,19 +92,13 @@ fn gate_tail(gate: &GateFinished, head: &str, view: &View, style: Style) -> Vec<
 }
 
 fn run_finished(run: &str, finished: &RunFinished, said: Vec<Entry>) -> Vec<Entry> {
-    let tokens = |tokens: Option<u64>| tokens.map_or_else(|| "unknown".to_owned(), thousands);
+    let tokens = |tokens: Option<u64>| tokens.map_or_else(|| "unknown".to_owned(), short);
     let cost = cost_words(finished.cost_usd);
-    let counts = [
-        count(finished.sessions, "session"),
-        count(finished.handoffs, "handoff"),
-        count(finished.overflows, "overflow"),
-    ];
-    let spent = format!(
-        "tokens {} in, {} out · {cost} · time {}",
-        tokens(finished.tokens_in),
-        tokens(finished.tokens_out),
-        duration(finished.ms)
-    );
+    let mut counts = vec![count(finished.sessions, "session")];
+    let more = [(finished.handoffs, "handoff"), (finished.overflows, "overflow")];
+    counts.extend(more.iter().filter(|(n, _)| *n > 0).map(|(n, noun)| count(*n, noun)));
+    let (sent, got) = (tokens(finished.tokens_in), tokens(finished.tokens_out));
+    let spent = format!("tokens: {sent} in, {got} out · {cost} · {}", duration(finished.ms));
     let mut entries = vec![Entry::new("", "", Tint::Plain)];
     entries.extend(said.into_iter().map(|entry| Entry { head: String::new(), ..entry }));
     let changes = finished.gate_changes.iter().map(|change| plain(&change.sentence()));
@@ -112,7 +122,7 @@ fn last_message(text: Option<&str>) -> Vec<Entry> {
 fn next_step(run: &str, finished: &RunFinished) -> Option<String> {
     let usual = match finished.verdict {
         Verdict::Verified => None,
-        Verdict::Unverified => Some("no gate was given, so look at the work yourself".to_owned()),
+        Verdict::Unverified => Some("there is no gate: review the work yourself".to_owned()),
         Verdict::Failed | Verdict::Stopped | Verdict::NeedsInput => Some(format!("segue resume {run}")),
     };
     finished.advice.clone().or(usual)

@@ -35,7 +35,7 @@ impl Fill {
     /// `136k of 177k (window 200k) exact`.
     pub(crate) fn words(&self) -> String {
         let Some(amount) = self.amount() else {
-            return format!("fill unknown{}", wall(self.ceiling, self.window));
+            return format!("context used unknown{}", wall(self.ceiling, self.window));
         };
         let source = match self.source {
             Source::Exact => " exact",
@@ -54,7 +54,7 @@ impl Fill {
         match (self.amount(), self.ceiling) {
             (Some(amount), Some(ceiling)) => format!("{amount} of {}", short(ceiling)),
             (Some(amount), None) => format!("{amount}, window unknown"),
-            (None, _) => "fill unknown".to_owned(),
+            (None, _) => "context used unknown".to_owned(),
         }
     }
 
@@ -138,9 +138,12 @@ mod tests {
     #[test]
     fn m4_an_unknown_window_is_called_unknown() {
         assert_eq!(fill(Some(9_000), None, None, Source::Exact).words(), "9k exact, window unknown");
-        assert_eq!(fill(None, None, None, Source::None).words(), "fill unknown, window unknown");
-        assert_eq!(fill(None, None, Some(200_000), Source::None).words(), "fill unknown, window 200k");
-        assert_eq!(fill(None, None, Some(200_000), Source::None).short_words(), "fill unknown");
+        assert_eq!(fill(None, None, None, Source::None).words(), "context used unknown, window unknown");
+        assert_eq!(
+            fill(None, None, Some(200_000), Source::None).words(),
+            "context used unknown, window 200k"
+        );
+        assert_eq!(fill(None, None, Some(200_000), Source::None).short_words(), "context used unknown");
         assert_eq!(fill(Some(9_000), None, None, Source::Exact).short_words(), "9k, window unknown");
         assert_eq!(fill(Some(9_000), None, None, Source::Exact).bar(10), None);
     }

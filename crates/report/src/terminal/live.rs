@@ -4,12 +4,13 @@ use segue_machine::{Millis, Phase, SessionView, View, WaitRules};
 
 use crate::stream::dollars;
 use crate::terminal::text::plain;
-use crate::terminal::{Fill, Style, Tint, count, duration, money, outlook_words};
+use crate::terminal::{Fill, Style, Tint, clock, count, duration, money, outlook_words};
 
 const ROOM_FOR_A_LONG_BAR: usize = 80;
 const ROOM_FOR_A_BAR: usize = 50;
 const ROOM_FOR_A_FORECAST: usize = 100;
 const NARROW: usize = 40;
+const A_SECOND: Millis = 1_000;
 
 /// The pieces of the status line, most important first; `None` when the run is over or has not begun.
 pub(crate) fn pieces(view: &View, now: Option<Millis>, style: Style) -> Option<Vec<(String, Tint)>> {
@@ -19,20 +20,24 @@ pub(crate) fn pieces(view: &View, now: Option<Millis>, style: Style) -> Option<V
     if let Some(wait) = &view.waiting {
         let words = waiting(&plain(&wait.why), wait.until, now.unwrap_or(wait.since), &wait_rules(view));
         let left = now.map(|now| left(wait.until, now)).unwrap_or_default();
-        let words = format!("{words}{left} · Enter tries now");
+        let words = format!("{words}{left} · press Enter to retry now");
         return Some(vec![(words, Tint::Careful)]);
     }
     let busy = match view.phase {
-        Phase::GatesBefore => Some("the gates run before the work"),
-        Phase::Gating => Some("the gates decide"),
-        Phase::Saving => Some("saving the work"),
+        Phase::GatesBefore => Some("running the gates before the work"),
+        Phase::Gating => Some("running the gates"),
+        Phase::Saving => Some("saving a snapshot"),
         Phase::New | Phase::Working | Phase::Waiting | Phase::Finished => None,
     };
     let mut pieces = match (&view.session, busy) {
-        (Some(session), None) => of_session(session, doing(view), style),
-        (Some(session), Some(busy)) => of_session(session, busy.to_owned(), style),
+        (Some(session), None) => of_session(session, doing(view), view.items, style),
+        (Some(session), Some(busy)) => of_session(session, busy.to_owned(), view.items, style),
         (None, busy) => vec![(busy.unwrap_or("between sessions").to_owned(), Tint::Plain)],
     };
+    let took = now.unwrap_or(view.at).saturating_sub(view.started_at);
+    if style.columns() >= ROOM_FOR_A_LONG_BAR && took >= A_SECOND {
+        pieces.push((format!(" · {}", clock(took)), Tint::Dim));
+    }
     pieces.extend(spent(view).filter(|_| style.columns() >= NARROW).map(|words| (words, Tint::Dim)));
     Some(pieces)
 }
@@ -64,7 +69,12 @@ pub(crate) fn wait_rules(view: &View) -> WaitRules {
     view.spec.as_ref().map(|spec| spec.wait.clone()).unwrap_or_default()
 }
 
-fn of_session(session: &SessionView, doing: String, style: Style) -> Vec<(String, Tint)> {
+fn of_session(
+    session: &SessionView,
+    doing: String,
+    items: Option<(u32, u32)>,
+    style: Style,
+) -> Vec<(String, Tint)> {
     let fill = Fill::from(&session.gauge);
     let columns = style.columns();
     let percent = fill.percent_words();
@@ -88,6 +98,10 @@ fn of_session(session: &SessionView, doing: String, style: Style) -> Vec<(String
     }
     let counts =
         format!(" · {} {}", count(session.gauge.calls(), "call"), count(session.gauge.tools(), "tool"));
+    // The agent's own list says how far the job is.
+    let items = items.map(|(open, closed)| (closed, open + closed)).filter(|(_, all)| *all > 0);
+    let items = items.map(|(closed, all)| format!(" · {closed} of {all}")).unwrap_or_default();
+    let counts = format!("{items}{counts}");
     let used: usize = pieces.iter().map(|(text, _)| crate::terminal::columns(text)).sum();
     // A long title must not push the counts off the line while there is room for both.
     let left = columns.saturating_sub(used + counts.len() + 4).max(12);
@@ -105,6 +119,21 @@ fn doing(view: &View) -> String {
 mod tests {
     use super::*;
     use crate::sample;
+
+    #[test]
+    fn the_agents_list_and_the_time_of_the_run_stand_on_the_line() {
+        let mut view = sample::busy_view();
+        view.items = Some((4, 15));
+        let style = Style { color: false, width: 140, live: true, ascii: false };
+        let line = |view: &View, now| {
+            pieces(view, now, style).unwrap().into_iter().map(|(text, _)| text).collect::<String>()
+        };
+        assert!(line(&view, None).ends_with("running `cargo test` · 15 of 19 · 14 calls 31 tools"));
+        let later = line(&view, Some(sample::START + 312_000));
+        assert!(later.ends_with(" · 15 of 19 · 14 calls 31 tools · 05:12"), "{later}");
+        view.items = Some((0, 0));
+        assert!(!line(&view, None).contains(" of 0"), "an empty list says nothing");
+    }
 
     #[test]
     fn money_is_shown_against_its_limit_and_an_unknown_cost_is_said_to_be_unknown() {

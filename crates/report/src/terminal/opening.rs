@@ -15,7 +15,7 @@ pub(crate) fn entries(run: &str, started: &RunStarted, view: &View, style: Style
     entries.push(Entry::new("  ", format!("agent {agents} · policy {}", started.policy), Tint::Plain));
     if let Some(spec) = spec {
         entries.push(Entry::new("  ", gates(spec), Tint::Plain));
-        entries.push(Entry::new("  ", limits(&spec.limits), Tint::Plain));
+        entries.extend(limits(&spec.limits).map(|words| Entry::new("  ", words, Tint::Plain)));
         entries.extend(day(&spec.budget.day).map(|words| Entry::new("  ", words, Tint::Plain)));
     }
     entries
@@ -25,7 +25,7 @@ pub(crate) fn entries(run: &str, started: &RunStarted, view: &View, style: Style
 pub(crate) fn title(task: &str) -> String {
     let lines = task.lines().map(plain).map(|line| line.trim_start_matches(['#', ' ']).to_owned());
     let said = lines.into_iter().find(|line| !line.is_empty());
-    said.unwrap_or_else(|| "(a task without words)".to_owned())
+    said.unwrap_or_else(|| "(an empty task)".to_owned())
 }
 
 fn agents(spec: &RunSpec) -> String {
@@ -35,27 +35,29 @@ fn agents(spec: &RunSpec) -> String {
 
 fn gates(spec: &RunSpec) -> String {
     if spec.gates.is_empty() {
-        return "no gates: done is what the agent says".to_owned();
+        return "no gates: nothing verifies what the agent says".to_owned();
     }
     let name = |gate: &segue_machine::GateSpec| {
-        format!("{}{}", gate.name, if gate.manual { " (a person)" } else { "" })
+        format!("{}{}", gate.name, if gate.manual { " (manual)" } else { "" })
     };
     format!("gates {}", spec.gates.iter().map(name).collect::<Vec<_>>().join(", "))
 }
 
-fn limits(limits: &Limits) -> String {
-    let mut said = vec![
-        limits
-            .deadline_ms
-            .map_or_else(|| "no deadline".to_owned(), |ms| format!("deadline {}", duration(ms))),
-        limits.max_restarts.map_or_else(|| "any number of restarts".to_owned(), |n| count(n, "restart")),
-        format!("{} without progress", count(limits.max_handoffs_without_progress, "handoff")),
-        count(limits.gate_rounds, "gate round"),
-    ];
+// Those that the user set.
+fn limits(limits: &Limits) -> Option<String> {
+    let usual = Limits::default();
+    let mut said = Vec::new();
+    said.extend(limits.deadline_ms.map(|ms| format!("deadline {}", duration(ms))));
+    said.extend(limits.max_restarts.map(|n| count(n, "restart")));
+    let handoffs = Some(limits.max_handoffs_without_progress);
+    let handoffs = handoffs.filter(|n| *n != usual.max_handoffs_without_progress);
+    said.extend(handoffs.map(|n| format!("{} without progress", count(n, "handoff"))));
+    let rounds = Some(limits.gate_rounds).filter(|n| *n != usual.gate_rounds);
+    said.extend(rounds.map(|n| count(n, "gate round")));
     said.extend(limits.cost_musd.map(|musd| format!("cost {}", money(crate::stream::dollars(musd)))));
     said.extend(limits.tokens.map(|tokens| format!("{} tokens", thousands(tokens))));
     said.extend(limits.sessions.map(|sessions| count(sessions, "session")));
-    format!("limits: {}", said.join(", "))
+    (!said.is_empty()).then(|| format!("limits: {}", said.join(", ")))
 }
 
 fn day(limits: &DayLimits) -> Option<String> {

@@ -1,4 +1,4 @@
-//! When a window will be full, in words: `fills in 6–9 calls (≈ 11 min)`.
+//! When a window will be full, in words: `full in 6–9 calls (≈ 11 min)`.
 
 use crate::fields::{ForecastBasis, ForecastFields};
 use crate::terminal::numbers::thousands;
@@ -12,7 +12,7 @@ pub(crate) fn outlook_words(forecast: &ForecastFields, basis: bool) -> String {
         (low, high) => format!("{low}–{high} calls"),
     };
     let time = forecast.ms_left.map(|ms| format!(" (≈ {})", minutes(ms))).unwrap_or_default();
-    let words = format!("fills in {calls}{time}");
+    let words = format!("full in {calls}{time}");
     if !basis {
         return words;
     }
@@ -56,16 +56,16 @@ mod tests {
     #[test]
     fn a_forecast_is_a_range_of_calls_and_a_time() {
         let words = |low, high, ms| outlook_words(&forecast(low, high, ms), false);
-        assert_eq!(words(6, 9, Some(11 * 60_000)), "fills in 6–9 calls (≈ 11 min)");
-        assert_eq!(words(0, 1, None), "fills in 1 call");
-        assert_eq!(words(4, 4, Some(20_000)), "fills in 4 calls (≈ 1 min)");
-        assert_eq!(words(90, 300, Some(3 * 3_600_000)), "fills in 90–300 calls (≈ 3 h)");
+        assert_eq!(words(6, 9, Some(11 * 60_000)), "full in 6–9 calls (≈ 11 min)");
+        assert_eq!(words(0, 1, None), "full in 1 call");
+        assert_eq!(words(4, 4, Some(20_000)), "full in 4 calls (≈ 1 min)");
+        assert_eq!(words(90, 300, Some(3 * 3_600_000)), "full in 90–300 calls (≈ 3 h)");
     }
 
     #[test]
     fn the_status_says_what_it_rests_on() {
         let of_session = forecast(6, 9, None);
-        assert_eq!(outlook_words(&of_session, true), "fills in 6–9 calls, from 12 calls of this session");
+        assert_eq!(outlook_words(&of_session, true), "full in 6–9 calls, from 12 calls of this session");
         let both = ForecastFields { basis: ForecastBasis::Repository, repository_calls: 1_240, ..of_session };
         let words = outlook_words(&both, true);
         assert!(words.ends_with("from 12 calls of this session and 1,240 of this repository"), "{words}");

@@ -56,11 +56,11 @@ fn session_started(started: &SessionStarted) -> String {
     let model = started.model.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
     let how = match started.reason {
         SessionReason::First => "started",
-        SessionReason::Restart => "started with a fresh window",
+        SessionReason::Restart => "started with an empty context",
         SessionReason::Fallback => "started as the fallback",
         SessionReason::Helper => "started as a helper",
         SessionReason::Split => "started on a part of the task",
-        SessionReason::Resume => "started to go on with the run",
+        SessionReason::Resume => "started to resume the run",
     };
     // Many agents tell their window only with the first call: the status line says it then.
     let known = started.ceiling.is_some() || started.window.is_some();
@@ -69,12 +69,35 @@ fn session_started(started: &SessionStarted) -> String {
 }
 
 fn stage_reached(reached: &StageReached) -> String {
-    let tokens = reached.tokens.map(|tokens| format!(" with {} tokens", short(tokens))).unwrap_or_default();
-    let percent = reached.percent.map(|percent| format!(" ({percent:.1} %)")).unwrap_or_default();
-    let actions = reached.r#do.join(", ");
+    let tokens = reached.tokens.map(|tokens| format!("{} tokens", short(tokens)));
+    let percent = reached.percent.map(|percent| format!("{:.0} %", percent.floor()));
+    let amount: Vec<String> = tokens.into_iter().chain(percent).collect();
+    let amount = if amount.is_empty() { String::new() } else { format!(" ({})", amount.join(", ")) };
+    let what = match reached.stage.as_str() {
+        "forecast" => "context is forecast to fill soon".to_owned(),
+        stage => format!("context used reached {stage}"),
+    };
+    let actions: Vec<&str> = reached.r#do.iter().map(|action| action_words(action)).collect();
     match &reached.text {
         Some(text) => text.clone(),
-        None => format!("{} reached {}{tokens}{percent}: {actions}", reached.session, reached.stage),
+        None => format!("{} {what}{amount}: {}", reached.session, actions.join(", ")),
+    }
+}
+
+/// What a stage does, by the action's name in the configuration.
+fn action_words(action: &str) -> &str {
+    match action {
+        "warn" => "warning",
+        "tell" => "sending a usage hint",
+        "checkpoint:brief" => "asking for a checkpoint (brief)",
+        "checkpoint:full" => "asking for a checkpoint (complete)",
+        "checkpoint:emergency" => "taking a checkpoint (emergency)",
+        "choose-fallback" => "choosing the fallback agent",
+        "restart" => "starting a fresh session",
+        "handoff" => "handing over",
+        "split" => "splitting the task",
+        "stop" => "stopping",
+        other => other,
     }
 }
 
@@ -86,18 +109,18 @@ fn checkpoint_taken(taken: &CheckpointTaken) -> String {
     let depth = match taken.depth {
         Depth::Emergency => "emergency",
         Depth::Brief => "brief",
-        Depth::Full => "full",
+        Depth::Full => "complete",
     };
     let claims = taken.claims;
+    let verdicts =
+        [(claims.confirmed, "confirmed"), (claims.contradicted, "false"), (claims.unknown, "not checked")];
     let checked = claims.confirmed + claims.contradicted > 0;
-    let verdicts = format!(
-        "{} confirmed, {} contradicted, {} unknown",
-        claims.confirmed, claims.contradicted, claims.unknown
-    );
-    let claims = if checked { format!(" · claims: {verdicts}") } else { String::new() };
+    let verdicts: Vec<String> =
+        verdicts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    let claims = if !checked { String::new() } else { format!(" · claims: {}", verdicts.join(", ")) };
     let stem = taken.path.strip_suffix(".gz").unwrap_or(&taken.path).strip_suffix(".json");
     let readable = stem.map_or_else(|| taken.path.clone(), |stem| format!("{stem}.md"));
-    format!("{} {depth} checkpoint by {by}{claims} · {readable}", taken.session)
+    format!("{} {by} wrote a checkpoint ({depth}){claims} · {readable}", taken.session)
 }
 
 fn checkpoint_tint(taken: &CheckpointTaken) -> Tint {
@@ -106,17 +129,21 @@ fn checkpoint_tint(taken: &CheckpointTaken) -> Tint {
 
 fn handoff_decided(decided: &HandoffDecided) -> String {
     let kind = match decided.kind {
-        HandoffKind::Continue => "the session goes on",
-        HandoffKind::Restart => "restart",
+        HandoffKind::Continue => "continues",
+        HandoffKind::Restart => "fresh session",
         HandoffKind::Fallback => "fallback",
         HandoffKind::Helper => "helper",
         HandoffKind::Forced => "forced handoff",
-        HandoffKind::Split => "split",
+        HandoffKind::Split => "next part of the task",
         HandoffKind::Stop => "no further session",
     };
-    let to = decided.to_agent.as_ref().map(|agent| format!(" → {agent}")).unwrap_or_default();
+    let to = match &decided.to_agent {
+        Some(agent) if *agent == decided.from_agent => format!("{agent}, "),
+        Some(agent) => format!("{} → {agent}, ", decided.from_agent),
+        None => String::new(),
+    };
     let text = decided.text.as_ref().map(|text| format!(" · {text}")).unwrap_or_default();
-    format!("{} {}{to}, {kind}: {}{text}", decided.from, decided.from_agent, decided.reason)
+    format!("{} → {to}{kind}: {}{text}", decided.from, decided.reason)
 }
 
 // A session that finished or was replaced says so elsewhere; only what went wrong is worth a line.
@@ -127,15 +154,15 @@ fn session_ended(ended: &SessionEnded) -> Option<String> {
         EndReason::Replaced => "was replaced",
         EndReason::Overflow => "overflowed its window",
         EndReason::Failed => "failed",
-        EndReason::Stalled => "fell silent and was ended",
+        EndReason::Stalled => "was silent and was stopped",
         EndReason::Stopped => "was stopped",
-        EndReason::Lost => "was lost when segue died",
+        EndReason::Lost => "was lost when segue crashed",
     };
     let exit = ended.exit.filter(|exit| *exit != 0).map(|exit| format!(" (exit {exit})")).unwrap_or_default();
     let orphans = match ended.orphans {
         0 => String::new(),
-        1 => " · 1 process outlived it and was ended".to_owned(),
-        n => format!(" · {n} processes outlived it and were ended"),
+        1 => " · 1 process outlived it and was stopped".to_owned(),
+        n => format!(" · {n} processes outlived it and were stopped"),
     };
     Some(format!("{} {why}{exit}{orphans}", ended.session))
 }
@@ -177,13 +204,13 @@ fn waiting_words(wait: &WaitFields, now: Millis, rules: &WaitRules) -> String {
 /// A limit as a person would call it.
 fn limit_words(limit: Limit) -> &'static str {
     match limit {
-        Limit::Deadline => "the deadline of the run",
+        Limit::Deadline => "the run's deadline",
         Limit::MaxRestarts => "restarts",
         Limit::NoProgress => "handoffs without progress",
         Limit::GateRounds => "rounds of failed gates",
         Limit::Cost => "cost",
         Limit::Tokens => "tokens",
-        Limit::Stall => "silence of the agent",
+        Limit::Stall => "the agent was silent",
         Limit::Permissions => "denied permissions of one kind",
         Limit::Futile => "a fresh session starts above the line",
         Limit::Wait => "waiting",

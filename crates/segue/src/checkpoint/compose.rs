@@ -197,7 +197,7 @@ fn news(facts: String, ahead: &Ahead<'_>, moved: &[String], cut: &[String]) -> S
         cut.iter().for_each(|tool| text.push_str(&format!("- `{tool}`\n")));
     }
     if !moved.is_empty() {
-        text.push_str("\n\n## Not as it was\n");
+        text.push_str("\n\n## Changed since the last session\n");
         moved.iter().for_each(|line| text.push_str(&format!("- {line}\n")));
     }
     if let Some(missing) = ahead.missing {

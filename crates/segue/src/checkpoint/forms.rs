@@ -96,8 +96,10 @@ pub(crate) fn short(document: &Document) -> String {
     let files = &document.files;
     let changed: Vec<&str> =
         [&files.created, &files.modified, &files.deleted].into_iter().flatten().map(String::as_str).collect();
-    let percent =
-        document.tokens.percent.map_or_else(|| "fill unknown".to_owned(), |p| format!("{p} % full"));
+    let percent = document
+        .tokens
+        .percent
+        .map_or_else(|| "context used unknown".to_owned(), |p| format!("{p} % of the context used"));
     let gates =
         document.gates.iter().map(|g| format!("{} {}", g.name, if g.passed { "passes" } else { "fails" }));
     let gates = gates.collect::<Vec<_>>().join(", ");
@@ -190,7 +192,7 @@ fn context_words(document: &Document) -> String {
 
 fn entry(document: &Document, task: &str) -> String {
     format!(
-        "\n## {} {task}\n\n- run {}, session {} ({}), {}\n- done {}, remaining {}, failed {}\n- details: {task}.md; go on: `segue resume {}`\n",
+        "\n## {} {task}\n\n- run {}, session {} ({}), {}\n- done {}, remaining {}, failed {}\n- details: {task}.md; continue: `segue resume {}`\n",
         document.created_at,
         document.run,
         document.session,

@@ -35,7 +35,7 @@ fn task_moved(place: &Workplace, situation: &Situation) -> Option<String> {
     let given = place.private.task(&situation.task);
     if unticked(&now.text) != unticked(given) {
         return Some(format!(
-            "{source} is not what it was when the run began; the run goes on with the task as it was given"
+            "{source} has changed since the run started; the run continues with the task as given"
         ));
     }
     let had = given.contains("[ ]");

@@ -29,7 +29,10 @@ pub(crate) fn write_handoff_file(
     let done = document.as_ref().map_or_else(Vec::new, markdown::done);
     let mut remaining = document.as_ref().map_or_else(Vec::new, markdown::left);
     if remaining.is_empty() {
-        remaining.push("not put down: what the task asks for and Tasks Completed does not list".to_owned());
+        remaining.push(
+            "unknown (the agent did not say): what the task asks for and Tasks Completed does not list"
+                .to_owned(),
+        );
     }
     let text = format!(
         "# Handoff\n\n- Phase: {title}\n- Reason: {}\n- Time: {}\n- Last commit: {}\n\n\
@@ -78,7 +81,7 @@ fn partial(situation: &Situation, document: Option<&Document>, facts: &Facts) ->
     lines.extend(
         situation.since_lines().into_iter().map(|tool| format!("- after the last checkpoint: {tool}")),
     );
-    let words = document.map_or("nothing was put down", |d| d.summary.as_str());
+    let words = document.map_or("none recorded", |d| d.summary.as_str());
     lines.push(format!("\n{}", cut_chars(words, PARTIAL)));
     lines.join("\n")
 }

@@ -17,12 +17,12 @@ const TAIL: usize = 1_500;
 /// The whole page.
 pub(crate) fn page(document: &Document) -> String {
     let mut text = format!("# Checkpoint {}\n\n{}\n\n", document.id, head(document));
-    section(&mut text, "Done", &done(document), "nothing was put down");
+    section(&mut text, "Done", &done(document), "none recorded");
     section(
         &mut text,
-        "Left",
+        "Remaining",
         &left(document),
-        "not put down: what the task asks for and Done does not list",
+        "unknown (the agent did not say): what the task asks for and Done does not list",
     );
     section(&mut text, "Failed", &failed(document), "nothing that is known");
     text.push_str(&format!("## How to continue\n```\n{}\n```\n\n", commands(document).join("\n")));
@@ -51,16 +51,16 @@ pub(crate) fn commands(document: &Document) -> Vec<String> {
     let (run, id) = (&document.run, &document.id);
     let name = id.strip_prefix(run.as_str()).map_or(id.as_str(), |rest| rest.trim_start_matches('-'));
     let mut lines = vec![
-        ("segue resume ".to_owned() + run, "go on from the last checkpoint of this run"),
-        (format!("segue resume {run} --at {name}"), "go on from this one; --agent NAME for another agent"),
-        (format!("segue run --from-checkpoint {id}"), "go on from this one in a new run"),
+        ("segue resume ".to_owned() + run, "continue from the last checkpoint of this run"),
+        (format!("segue resume {run} --at {name}"), "continue from this one; --agent NAME for another agent"),
+        (format!("segue run --from-checkpoint {id}"), "start a new run from this one"),
     ];
     if let Some(reference) = &document.snapshot {
         lines.push((
             format!("git diff HEAD {reference}"),
             "what the work of this moment adds to the last commit",
         ));
-        lines.push((format!("git show {reference}:PATH"), "one file as it was"));
+        lines.push((format!("git show {reference}:PATH"), "one file from the snapshot"));
         lines.push((
             format!("git restore --source={reference} --worktree -- :/"),
             "bring its files back; newer files that git does not track stay",
@@ -101,7 +101,10 @@ fn claims(document: &Document, finding: Finding) -> impl Iterator<Item = &ClaimE
 
 fn head(document: &Document) -> String {
     let by = if document.by == CheckpointBy::Agent { "the agent" } else { "segue" };
-    let fill = document.tokens.percent.map_or_else(String::new, |percent| format!(", {percent} % full"));
+    let fill = document
+        .tokens
+        .percent
+        .map_or_else(String::new, |percent| format!(", {percent} % of the context used"));
     let next = match (&document.next.kind, &document.next.agent) {
         (Some(kind), Some(agent)) => format!(" Then: {kind}, {agent}."),
         (Some(kind), None) => format!(" Then: {kind}."),

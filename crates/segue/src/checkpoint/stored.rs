@@ -38,7 +38,7 @@ pub(crate) enum CheckpointError {
     #[error(transparent)]
     Outside(#[from] OutsideError),
     /// It is no checkpoint, or half of one.
-    #[error("checkpoint {}: it is damaged ({why}); segue goes on from its own facts", path.display())]
+    #[error("checkpoint {}: it is damaged ({why}); segue continues from its own records", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -46,7 +46,7 @@ pub(crate) enum CheckpointError {
         why: String,
     },
     /// It was changed after it was written.
-    #[error("checkpoint {}: it was changed after it was written; segue goes on from its own facts", path.display())]
+    #[error("checkpoint {}: it was changed after it was written; segue continues from its own records", path.display())]
     Changed {
         /// The file.
         path: PathBuf,

@@ -1,4 +1,4 @@
-//! Taking a checkpoint and saving the work: blocking, to be called off the driver's thread.
+//! Taking a checkpoint and saving a snapshot: blocking, to be called off the driver's thread.
 
 use std::path::PathBuf;
 use std::time::Instant;

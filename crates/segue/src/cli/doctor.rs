@@ -141,9 +141,9 @@ fn journal(at: &Place) -> Check {
 fn owner(at: &Place) -> Check {
     let text = match Lock::holder(&at.store().dir()) {
         Some(holder) if holder.is_alive() => {
-            format!("run {} works here (process {})", holder.run, holder.pid)
+            format!("run {} (process {})", holder.run, holder.pid)
         }
-        Some(holder) => format!("nobody; the last was run {}", holder.run),
+        Some(holder) => format!("none; the last was run {}", holder.run),
         None => "nobody".to_owned(),
     };
     Check { name: "owner".into(), fine: true, text }

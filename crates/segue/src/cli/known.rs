@@ -63,7 +63,7 @@ const CODEX_EXEC: Facts = Facts {
     driven_by: "exec",
     driven: "codex exec, one prompt at a time",
     gauge: "exact, from the rollout file that Codex writes beside its work",
-    notes: &["cannot be asked while it works: segue writes its checkpoints; `codex` can"],
+    notes: &["takes no messages while it works: segue writes its checkpoints; `codex` can"],
     instead: None,
     needs: Some((&["exec", "--help"], &["--json"])),
     ..CODEX

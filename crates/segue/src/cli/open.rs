@@ -132,7 +132,7 @@ impl Place {
                 .runs()?
                 .into_iter()
                 .next()
-                .ok_or_else(|| Failure::usage("there are no runs here yet; start one with `segue run`")),
+                .ok_or_else(|| Failure::usage("no runs recorded yet; start one with `segue run`")),
         }
     }
 }

@@ -86,7 +86,7 @@ pub(super) fn resume_with(
         let lost = store_path(&place, &row.id);
         return Err(Failure::usage(format!(
             "the task of run {} holds a secret, and the file that had it is gone ({lost}): the agent would be given the \
-             task without it; start a new run with the task as it was, and `--from-checkpoint`",
+             task without it; start a new run with the original task and `--from-checkpoint`",
             row.id
         )));
     }
@@ -117,7 +117,7 @@ pub(super) fn resume_with(
 fn check_trust(journal: &mut Journal, run: &str, accepted: bool) -> Result<(), Failure> {
     let found = match Anchors::of_user() {
         Some(anchors) => anchors.check(journal.view(), run)?,
-        None => Trust::Unknown("there is no home, so nothing was put down about it".to_owned()),
+        None => Trust::Unknown("there is no home directory, so no checksum was saved".to_owned()),
     };
     let warn = |text: &str| {
         let _ = writeln!(std::io::stderr().lock(), "segue: warning: run {run}: {text}");
@@ -133,7 +133,7 @@ fn check_trust(journal: &mut Journal, run: &str, accepted: bool) -> Result<(), F
         Trust::Broken(why) => {
             return Err(Failure::usage(format!(
                 "run {run} is not as segue left it: {why}. Look at it with `segue show {run}` and `segue log {run}`; \
-                 `segue resume {run} --accept-journal` goes on all the same"
+                 `segue resume {run} --accept-journal` continues anyway"
             )));
         }
     }

@@ -165,7 +165,7 @@ fn gates(at: &Place, view: &View) -> Result<u8, Failure> {
         out::line(&format!(
             "{}  {}  {exit}  {} ms",
             gate.gate,
-            if gate.passed { "green" } else { "red" },
+            if gate.passed { "passes" } else { "fails" },
             gate.ms
         ));
         out::lines(gate.tail.lines().map(|l| format!("  {}", segue_report::plain(l))));

@@ -20,11 +20,11 @@ pub(super) fn stop(at: &Place, run: Option<&str>, now: bool) -> Result<u8, Failu
         return end_orphans(at, run);
     };
     if run.is_some_and(|run| !holder.run.starts_with(run)) {
-        return Err(Failure::usage(format!("the run that works here now is {}", holder.run)));
+        return Err(Failure::usage(format!("the active run is {}", holder.run)));
     }
     let Some(process) = holder.process() else {
         return Err(Failure::failed(format!(
-            "run {} works here, but not where its process {} could be told from others (another container or machine): \
+            "run {} is active here, but not where its process {} could be told from others (another container or machine): \
              nothing was signalled; stop it there",
             holder.run, holder.pid
         )));
@@ -42,7 +42,7 @@ pub(super) fn stop(at: &Place, run: Option<&str>, now: bool) -> Result<u8, Failu
         );
     } else {
         out::line(&format!(
-            "run {} is stopping {how}; `segue status` shows it, `segue resume` goes on",
+            "run {} is stopping {how}; `segue status` shows its progress, `segue resume` continues",
             holder.run
         ));
     }

@@ -213,7 +213,7 @@ pub(super) fn trust(at: &Place, args: &Trust) -> Result<u8, Failure> {
         |error: std::io::Error| Failure::failed(format!("what you allow cannot be remembered: {error}"));
     if args.revoke {
         allowed::change(&key, |known| *known = allowed::Known::default()).map_err(failed)?;
-        out::line(&said(at, "nothing of this repository is allowed any more"));
+        out::line(&said(at, "everything that was allowed here is forgotten"));
         return Ok(0);
     }
     if let Some(command) = &args.command {
@@ -262,7 +262,7 @@ fn show(at: &Place, allowed: &Allowed) -> u8 {
         .chain(known.commands.iter().map(|c| format!("{} (by itself)", command_text(c))));
     let lines: Vec<String> = lines.map(|line| segue_report::plain(&line)).collect();
     if lines.is_empty() {
-        out::line("nothing of this repository is allowed yet");
+        out::line("nothing is allowed in this repository yet");
     }
     out::lines(lines);
     0

@@ -69,14 +69,14 @@ pub(super) fn go_back_to(at: &Place, typed: &str, run: Option<&str>) -> Result<D
         if path.is_file() { begin_from(at, typed)? } else { Shelf::open(at)?.read(Some(typed), run)? };
     if run.is_some_and(|run| !document.run.starts_with(run)) {
         return Err(Failure::usage(format!(
-            "checkpoint {} is of run {}; `segue run --from-checkpoint {typed}` goes on from it in a new run",
+            "checkpoint {} is of run {}; `segue run --from-checkpoint {typed}` starts a new run from it",
             document.id, document.run
         )));
     }
     let known = at.reader()?.runs()?.iter().any(|row| row.id == document.run);
     if !known {
         return Err(Failure::usage(format!(
-            "run {} is not one of this work tree; `segue run --from-checkpoint {typed}` goes on from it in a new run",
+            "run {} is not one of this work tree; `segue run --from-checkpoint {typed}` starts a new run from it",
             document.run
         )));
     }

@@ -86,11 +86,7 @@ pub(crate) const KEYS: &[Key] = &[
         "from here on a handoff waits only for a good moment; once set, no forecast moves it",
     ),
     key("forecast.hard", Kind::Percent, "from here on any moment will do; once set, no forecast moves it"),
-    key(
-        "tell",
-        Kind::Bool,
-        "the agent may be told how full its window is, where it can take that while it works",
-    ),
+    key("tell", Kind::Bool, "the agent may get a usage hint, where it can take one while it works"),
     lifted(env(
         key(
             "limits.max_restarts",
@@ -131,9 +127,9 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "limits.permission_timeout",
         Kind::Duration,
-        "how long the agent may not go on after a permission was not given",
+        "how long the agent may pause after a permission was denied",
     ),
-    key("limits.retry_timeout", Kind::Duration, "how long the agent's own retries of a call may go on"),
+    key("limits.retry_timeout", Kind::Duration, "how long the agent may retry a call"),
     lifted(key(
         "limits.max_wait",
         Kind::Duration,
@@ -147,7 +143,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("gate", Kind::Gates, "commands whose exit code decides, in the order in which they run"),
     key("gates.*.run", Kind::Text, "the command of a gate that a plan names"),
     key("gates.*.timeout", Kind::Duration, "how long it may take"),
-    key("gates.*.manual", Kind::Bool, "a person decides; never run"),
+    key("gates.*.manual", Kind::Bool, "you decide; never run"),
     key("gates.*.protect", Kind::Words, "globs of files that it runs, beside those that its command tells"),
     key("gates.*.may_change", Kind::Bool, "the agent may change what it runs"),
     key(
@@ -296,7 +292,11 @@ pub(crate) const KEYS: &[Key] = &[
         Kind::Bool,
         "run although a cost limit cannot be enforced, because the model's price is not known",
     ),
-    key("agent.*.max_cost", Kind::Money, "dollars that this agent may spend in a run; another one goes on"),
+    key(
+        "agent.*.max_cost",
+        Kind::Money,
+        "dollars that this agent may spend in a run; then another one continues",
+    ),
     key("prices.*.input", Kind::Price, "dollars per million tokens of fresh input, by the model's name"),
     key("prices.*.cache_read", Kind::Price, "the same for input read from a cache; else as fresh"),
     key("prices.*.cache_write", Kind::Price, "the same for input written to a cache; else as fresh"),

@@ -55,9 +55,7 @@ pub(crate) fn gate_from_command(command: &str, others: &[GateSpec]) -> GateSpec 
 pub(crate) fn gate_fault(run: Option<&str>, manual: bool) -> Option<&'static str> {
     match (run, manual) {
         (Some(_), true) => Some("a manual gate is never run: remove run, or manual = true"),
-        (None, false) => {
-            Some("run is missing; write run = \"cargo test\", or manual = true if a person decides")
-        }
+        (None, false) => Some("run is missing; write run = \"cargo test\", or manual = true if you decide"),
         _ => None,
     }
 }

@@ -37,7 +37,9 @@ impl Driver {
         let notes = self.notes();
         self.desk.order(move || {
             if let Err(error) = keep(&state, account, circuit, clock::now()) {
-                notes.note(&format!("other runs cannot be told what was learned about an account: {error}"));
+                notes.note(&format!(
+                    "what was learned about an account could not be saved for other runs: {error}"
+                ));
             }
         });
     }

@@ -188,7 +188,7 @@ impl Runner {
             Standing::Stopped | Standing::Running => Verdict::Stopped,
         };
         let reason = format!("{} of {all} phases are completed", all - open);
-        let advice = (open > 0).then(|| format!("`segue resume {}` goes on", state.id));
+        let advice = (open > 0).then(|| format!("`segue resume {}` continues", state.id));
         let words = match &advice {
             Some(advice) => format!("plan {}: {reason}; {advice}", standing.word()),
             None => format!("plan completed: {reason}"),

@@ -87,7 +87,7 @@ impl Runner {
 
     fn was_lost(&mut self, phase: &Phase, run: &str) -> Result<(), PlanError> {
         if self.may_take_up(&phase.id) {
-            let text = format!("the process of phase {} was killed: its run is taken up", phase.id);
+            let text = format!("the process of phase {} was killed: resuming its run", phase.id);
             self.warn("phase_lost", &text)?;
             return if outcome::look(&self.store_of(&phase.id), run)?.is_some() {
                 self.go_on(&phase.id, run)
@@ -151,7 +151,7 @@ impl Runner {
             let known = state.phase_mut(&phase.id);
             (known.run, known.quality) = (Some(run.clone()), true);
         })?;
-        self.voice.say(&format!("phase {}: its gates are green; one round over what is there", phase.id));
+        self.voice.say(&format!("phase {}: its gates pass; one more review round", phase.id));
         self.launch(plan, phase, &run)
     }
 

@@ -25,7 +25,7 @@ pub(super) fn of(plan: &Plan, phase: &Phase, program: &Path) -> Vec<GateSpec> {
     }
     phase.notes_out.iter().for_each(|path| gates.note(path));
     if !phase.autonomous || phase.tasks.iter().any(|task| task.manual) {
-        gates.add("a person looks at it".to_owned(), String::new(), true);
+        gates.add("reviewed by you".to_owned(), String::new(), true);
     }
     gates.list
 }

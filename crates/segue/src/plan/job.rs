@@ -184,11 +184,11 @@ fn tasks_text(open: &[&Task], whole: &str, errand: Errand<'_>) -> String {
             };
             format!(
                 "The work of this phase is there and its checks pass. Look over what was changed once more, against the \
-                 purpose of the phase and what it is held to, and mend what is wrong. Add nothing new.{found}"
+                 purpose of the phase and its criteria, and fix what is wrong. Add nothing new.{found}"
             )
         }
         Errand::Rest(_) if open.is_empty() => {
-            "Every task is said to be done, and the phase is not: find what fails, as said above, and mend it.".to_owned()
+            "Every task is said to be done, and the phase is not: find what fails, as listed above, and fix it.".to_owned()
         }
         Errand::Whole | Errand::Rest(_) if open.is_empty() => {
             "What the phase is for, as said above.".to_owned()
@@ -235,7 +235,7 @@ fn criteria(plan: &Plan, phase: &Phase) -> (String, String) {
     for gate in phase.gates.iter().chain(&plan.gates) {
         checked.push(match &gate.run {
             Some(run) => format!("- {}: `{run}`", gate.name),
-            None => format!("- {} (a person decides)", gate.name),
+            None => format!("- {} (manual: the user decides)", gate.name),
         });
     }
     let words = phase.must_have.truths.iter().chain(&phase.must_have.success);

@@ -55,7 +55,7 @@ pub(crate) enum PlanError {
     #[error(transparent)]
     State(#[from] StateError),
     /// The plan is not there any more, or is none.
-    #[error("{plan} cannot be read: {why}; mend it, then `segue resume` goes on")]
+    #[error("{plan} cannot be read: {why}; fix it, then `segue resume` continues")]
     Plan {
         /// The file.
         plan: String,

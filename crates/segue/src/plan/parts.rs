@@ -173,7 +173,7 @@ impl Runner {
                 )
             }
             (false, true) => {
-                (End::NeedsInput, Status::NeedsInput, format!("a person must look at {}", bad.join(", ")))
+                (End::NeedsInput, Status::NeedsInput, format!("{} needs your input", bad.join(", ")))
             }
             (false, false) => (End::Failed, Status::Failed, format!("not completed: {}", bad.join(", "))),
         };

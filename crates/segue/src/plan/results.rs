@@ -100,7 +100,7 @@ pub(crate) fn step_summary(title: &str, suites: &[Suite]) -> String {
             text.push_str(&format!("| {} | (none) | {} | |\n", line(&suite.name), line(&suite.status)));
         }
         for gate in &suite.gates {
-            let result = if gate.passed { "✅ green" } else { "❌ red" };
+            let result = if gate.passed { "✅ passes" } else { "❌ fails" };
             let seconds = gate.ms as f64 / 1e3;
             text.push_str(&format!(
                 "| {} | {} | {result} | {seconds:.1} |\n",
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_summary_has_a_row_for_each_gate_and_the_output_of_red_ones() {
         let text = step_summary("P", &[suite(), Suite { name: "phase 2".to_owned(), ..Suite::default() }]);
-        assert!(text.contains("| phase 1 | tests | ✅ green | 1.5 |"), "{text}");
+        assert!(text.contains("| phase 1 | tests | ✅ passes | 1.5 |"), "{text}");
         assert!(text.contains("| phase 2 | (none) |"), "{text}");
         assert_eq!(text.matches("<details>").count(), 1);
         assert!(text.contains("⚠️ phase 1: gate tests: a&lt;b.py is gone, with 2 tests"), "{text}");

@@ -144,7 +144,7 @@ impl Runner {
         let errand = match &rest {
             _ if known.quality => Errand::Quality(&issues),
             Found::Rest(handoff) => {
-                self.voice.say(&format!("segue: goes on from {}", dir.join(handoff::NAME).display()));
+                self.voice.say(&format!("segue: continues from {}", dir.join(handoff::NAME).display()));
                 Errand::Rest(handoff)
             }
             Found::Missing => Errand::Whole,

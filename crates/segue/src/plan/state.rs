@@ -82,10 +82,10 @@ impl Options {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Trouble {
-    /// Nothing is begun any more; what is at work goes on to its end.
+    /// No new phase starts; running phases finish.
     #[default]
     Finish,
-    /// Whatever does not need it goes on.
+    /// Everything that does not depend on it continues.
     KeepGoing,
     /// Everything is stopped.
     FailFast,
@@ -97,7 +97,7 @@ pub(crate) enum Trouble {
 pub(crate) enum Splitting {
     /// Nothing.
     Off,
-    /// A split is proposed, and a person decides.
+    /// A split is proposed, and you decide.
     Propose,
     /// They are split.
     Auto,

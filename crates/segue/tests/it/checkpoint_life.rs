@@ -45,14 +45,14 @@ fn they_are_listed_shown_compared_and_taken_elsewhere() {
         assert!(line["ratio"].as_f64().unwrap() > 2.0, "{line}");
     }
     let table = world.segue(&["checkpoint", "list"]);
-    assert!(table.out.contains("packed") && table.out.contains("forecast"), "{}", table.out);
+    assert!(table.out.contains("used") && table.out.contains("forecast"), "{}", table.out);
     let id = list[0]["checkpoint"].as_str().unwrap();
     let name = id.rsplit('-').next().unwrap();
     let page = world.segue(&["checkpoint", "show", name]);
     page.exits(0);
     for part in [
         "## Done",
-        "## Left",
+        "## Remaining",
         "## Failed",
         "## How to continue",
         "step 1",
@@ -143,7 +143,7 @@ fn one_can_be_made_beside_a_run_that_works_and_disturbs_nothing() {
     made.exits(0);
     let path = world.repo().join(made.lines()[0]["path"].as_str().unwrap());
     let document: Value = serde_json::from_str(&unpacked(&path)).unwrap();
-    assert_eq!((&document["by"], &document["reason"]), (&"segue".into(), &"asked for by a person".into()));
+    assert_eq!((&document["by"], &document["reason"]), (&"segue".into(), &"requested by the user".into()));
     assert!(document["files"]["created"].to_string().contains("parts/01.txt"), "{document}");
     assert!(document["tokens"]["used"].as_u64().is_some(), "{document}");
     let done = run.wait();

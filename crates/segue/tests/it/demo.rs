@@ -149,8 +149,8 @@ fn the_demo_says_in_words_what_happened_and_where_to_look() {
     assert_eq!(shown.done.code, Some(0), "{}", shown.done.all());
     let repository = shown.repository().display().to_string();
     for words in [
-        "verified: all gates are green",
-        "4 sessions · 3 handoffs · 0 overflows",
+        "verified: all gates pass",
+        "4 sessions · 3 handoffs",
         "by the steps' own log: 19 of 19 steps done, 0 repeated, 0 lost; 4 sessions, 0 overflows at the model",
         " status   (log, show, replay)",
         &format!("cd {repository}"),

@@ -51,7 +51,7 @@ fn p8_a_gate_that_stays_red_fails_after_five_rounds_and_the_claim_is_not_believe
     assert!(end["advice"].as_str().unwrap().contains("segue show --gates"), "{end}");
     let shown = world.segue(&["show", "--gates"]);
     shown.exits(0);
-    assert!(shown.out.contains("never  red  exit 7") && shown.out.contains("no"), "{}", shown.out);
+    assert!(shown.out.contains("never  fails  exit 7") && shown.out.contains("no"), "{}", shown.out);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn gates_that_were_green_before_are_said_to_show_nothing() {
     done.exits(0);
     let end = done.finished();
     assert_eq!(end["verdict"], "verified");
-    assert!(end["reason"].as_str().unwrap().contains("green before and after"), "{end}");
+    assert!(end["reason"].as_str().unwrap().contains("passed before and after"), "{end}");
 }
 
 #[test]

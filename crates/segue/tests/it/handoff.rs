@@ -88,7 +88,7 @@ fn h4_agents_that_cannot_be_started_are_accounted_for_and_the_run_can_be_resumed
     let done = world.segue(&["run", "TASK.md", "--json"]);
     done.exits(1);
     let reason = done.finished()["reason"].as_str().unwrap().to_owned();
-    for part in ["no agent can go on", "x: failed for good", "code 3", "y: failed for good", "code 4"] {
+    for part in ["no agent can continue", "x: failed for good", "code 3", "y: failed for good", "code 4"] {
         assert!(reason.contains(part), "{reason}");
     }
     let again = world.segue(&["resume", "--json", "--agent", "scripted"]);
@@ -208,6 +208,6 @@ fn h2_a_commit_that_follows_is_nothing_to_tell_and_another_task_file_is() {
     let done = world.segue(&["resume", "--json", "--max-restarts", "9"]);
     done.exits(0);
     let told = done.warnings("base_moved");
-    assert!(told.iter().all(|text| text.contains("TASK.md is not what it was")), "{told:?}");
+    assert!(told.iter().all(|text| text.contains("TASK.md has changed")), "{told:?}");
     assert!(!told.is_empty(), "{}", done.all());
 }

@@ -30,6 +30,8 @@ mod checkpoints;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod documented;
+#[cfg(test)]
 mod endurance;
 #[cfg(test)]
 mod first_minutes;
@@ -109,6 +111,8 @@ mod way_back;
 mod weakened;
 #[cfg(test)]
 mod weakened_more;
+#[cfg(test)]
+mod words;
 #[cfg(test)]
 mod work;
 #[cfg(test)]

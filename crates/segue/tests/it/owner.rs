@@ -160,7 +160,7 @@ fn log_follows_a_live_run_to_its_end_in_the_same_lines() {
     let (follow, words) = (follow.wait(), words.wait());
     assert_eq!((done.code, follow.code, words.code), (Some(0), Some(0), Some(0)), "{}", follow.all());
     assert_eq!(follow.out, done.out);
-    assert!(words.out.contains("verified: all gates are green"), "{}", words.out);
+    assert!(words.out.contains("verified: all gates pass"), "{}", words.out);
 }
 
 #[test]

@@ -51,7 +51,12 @@ fn v1_what_is_not_reported_by_its_id_stays_open_and_the_plan_is_not_completed() 
     world.segue(&["plan", "accept", &id]).exits(0);
     let resumed = world.segue(&["resume", "--json"]);
     resumed.exits(0);
-    assert_eq!(world.read("tasks.md"), KIRO.replace("[ ]", "[x]"), "a person says so: {}", resumed.all());
+    assert_eq!(
+        world.read("tasks.md"),
+        KIRO.replace("[ ]", "[x]"),
+        "marked as done by the user: {}",
+        resumed.all()
+    );
 }
 
 #[test]

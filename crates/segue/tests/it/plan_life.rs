@@ -32,7 +32,7 @@ fn p2_a_failed_phase_leaves_a_handoff_and_only_the_rest_is_run() {
     let handoff = world.read_state(&format!("{}/HANDOFF.md", phase_dir(&world, "1")));
     for words in [
         "- Phase: 1 ",
-        "- Reason: still red",
+        "- Reason: gate",
         "- Time: ",
         "- Last commit: ",
         "## Tasks Completed",
@@ -229,13 +229,13 @@ fn results_are_written_as_junit_and_as_a_step_summary() {
         "{xml}"
     );
     let summary = std::fs::read_to_string(world.root().join("summary.md")).unwrap();
-    assert!(summary.contains("| phase 1 | criterion 3.1: it is there | ❌ red |"), "{summary}");
+    assert!(summary.contains("| phase 1 | criterion 3.1: it is there | ❌ fails |"), "{summary}");
     world.script(roomy());
     world
         .segue(&["run", "TASK.md", "--gate", "true", "--junit", "one.xml", "--step-summary", "one.md"])
         .exits(0);
     assert!(world.read("one.xml").contains("tests=\"1\" failures=\"0\""), "{}", world.read("one.xml"));
-    assert!(world.read("one.md").contains("✅ green"), "{}", world.read("one.md"));
+    assert!(world.read("one.md").contains("✅ passes"), "{}", world.read("one.md"));
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn a_policy_that_waits_longer_goes_on_to_the_end_of_the_recording_and_dumps_on_t
     let texts: Vec<&str> =
         first["decided"].as_array().unwrap().iter().map(|line| line["text"].as_str().unwrap()).collect();
     assert!(texts[0].starts_with("stage 80%: warn") && texts[1].starts_with("stage 90%: warn"), "{texts:?}");
-    assert!(texts.contains(&"brief checkpoint by the agent, then on"), "{texts:?}");
+    assert!(texts.contains(&"checkpoint (brief) by the agent, then on"), "{texts:?}");
     assert!(!first["decided"].to_string().contains("handoff ("), "{first}");
     assert!(first["says"].as_str().unwrap().contains("staged would not have handed over"), "{first}");
 }

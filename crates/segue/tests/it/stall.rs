@@ -204,7 +204,7 @@ fn an_agent_whose_process_is_killed_is_noticed_at_once_and_replaced() {
     done.exits(0);
     world.assert_each_step_once(&done);
     let reason = first_handoff(&done);
-    assert_eq!(reason, "the agent's process is gone: it ended by a signal in the middle of its work");
+    assert_eq!(reason, "the agent's process ended by a signal in the middle of its work");
     assert_eq!(done.of("limit.reached"), [] as [Value; 0], "{}", done.all());
 }
 

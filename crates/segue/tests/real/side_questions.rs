@@ -25,7 +25,7 @@ fn script(output_chars: u64, parallel: u32) -> ServerScript {
     ServerScript { window: 200_000, persona, ..ServerScript::default() }
 }
 
-/// The fill at the end of each session that was replaced, in percent of the ceiling.
+/// The context used at the end of each session that was replaced, in percent of the ceiling.
 fn fills(run: &Done) -> Vec<u64> {
     let ended = run.of("session.ended");
     let replaced = ended.iter().filter(|line| line["reason"] == "replaced");
@@ -50,7 +50,7 @@ fn assert_continued(name: &str, world: &World, run: &Done) {
     assert!(!hows.is_empty() && hows.iter().all(|how| *how == "side"), "{hows:?}\n{}", run.all());
     say(&format!(
         "{name}: {} handoffs, {} checkpoints, all by side questions, every fact in every successor's first request, \
-         fill at the handoffs {:?} %, {:.1} s",
+         context used at the handoffs {:?} %, {:.1} s",
         successors.len(),
         taken.len(),
         fills(run),

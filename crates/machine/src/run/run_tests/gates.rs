@@ -72,7 +72,7 @@ fn green_before_with_open_items_is_asked_once_more() {
     assert_eq!(scene.prompts()[1], Prompt::GreenBefore { open: 3 });
     scene.finishes();
     assert_eq!((scene.outcome().verdict, scene.count("prompt")), (Verdict::Verified, 2));
-    assert!(scene.outcome().reason.contains("green before"));
+    assert!(scene.outcome().reason.contains("passed before and after"));
 }
 
 #[test]

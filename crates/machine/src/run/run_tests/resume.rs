@@ -191,7 +191,7 @@ fn a_run_stopped_before_its_first_session_runs_the_gates_before_it_after_all() {
     scene.stop(StopHow::Gently).killed_and_resumed();
     assert_eq!((scene.count("gates"), scene.started()[0].1), (2, SessionReason::First));
     scene.finishes();
-    assert!(scene.outcome().reason.contains("green before"));
+    assert!(scene.outcome().reason.contains("passed before and after"));
 }
 
 #[test]

@@ -142,7 +142,7 @@ fn an_agent_that_does_not_go_on_without_a_permission_is_told_and_ended() {
 fn a_process_that_is_gone_without_a_word_is_noticed_at_the_next_looks() {
     let mut scene = scene();
     scene.uses_cpu(0).tool_begins("build").vanishes().wait(2 * MINUTE);
-    assert_eq!(told(&scene, "agent_failed")[0], "the agent's process is gone");
+    assert_eq!(told(&scene, "agent_failed")[0], "the agent's process has ended");
     assert_eq!((scene.ended()[0], scene.started().len() > 1), (EndReason::Failed, true));
 }
 

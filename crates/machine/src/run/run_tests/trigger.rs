@@ -57,7 +57,7 @@ fn t4_a_limit_is_never_a_success_and_the_work_is_saved() {
     scene.usage(91_000).usage(91_000);
     let outcome = scene.outcome();
     assert_eq!((outcome.verdict, outcome.limit), (Verdict::Stopped, Some(Limit::MaxRestarts)));
-    assert!(outcome.reason.contains("91%"), "{}", outcome.reason);
+    assert!(outcome.reason.contains("91 %"), "{}", outcome.reason);
     assert_eq!((scene.exit_code(), scene.taken().len()), (4, 2));
     assert_eq!(scene.limits(), [Limit::MaxRestarts]);
     assert_eq!(scene.ended(), [EndReason::Replaced, EndReason::Stopped]);

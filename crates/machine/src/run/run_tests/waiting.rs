@@ -99,7 +99,7 @@ fn h3_each_cause_has_its_own_action() {
         (AgentFailure::Quota, Verdict::Stopped, 4, "raise the quota"),
         (AgentFailure::Unauthorised, Verdict::NeedsInput, 3, "log in again"),
         (AgentFailure::BadModel, Verdict::NeedsInput, 3, "name a model"),
-        (AgentFailure::Refused, Verdict::Failed, 1, "mend that"),
+        (AgentFailure::Refused, Verdict::Failed, 1, "fix that"),
     ] {
         let scene = alone(failure, None);
         let outcome = scene.outcome();
@@ -200,7 +200,9 @@ fn a_wait_beyond_the_deadline_is_not_begun_and_the_deadline_counts_while_waiting
     let mut scene = Scenario::new("seamless").spec(|s| s.limits.deadline_ms = Some(HOUR)).start();
     scene.says(limited(2 * HOUR));
     assert_eq!((scene.exit_code(), scene.limits(), waits(&scene)), (4, vec![Limit::Deadline], vec![]));
-    assert!(scene.outcome().reason.contains("before that"), "{}", scene.outcome().reason);
+    assert!(scene.outcome().reason.contains("deadline is earlier"), "{}", scene.outcome().reason);
+    let advice = scene.outcome().advice.unwrap_or_default();
+    assert!(advice.contains("`segue resume --deadline 5h`"), "enough for the wait of two hours: {advice}");
     let mut scene = Scenario::new("seamless").spec(|s| s.limits.deadline_ms = Some(HOUR)).start();
     scene.says(limited(30 * MINUTE));
     let mut spec = scene.spec.clone();

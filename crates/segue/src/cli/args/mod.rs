@@ -21,9 +21,9 @@ pub(super) use setup::{Clean, Init, InitPermissions, Man, Shell};
 #[command(name = "segue", version = env!("SEGUE_VERSION"), arg_required_else_help = true, max_term_width = 100)]
 #[command(after_help = "Try `segue demo`: it needs no key, no network and no agent.\n\
 Exit codes: 0 verified or unverified, 1 failed, 2 usage, 3 needs input, 4 stopped by a limit, \
-75 not waiting for a provider, 130 interrupted.")]
+75 provider unavailable, retry later, 130 interrupted.")]
 pub(super) struct Args {
-    /// JSON instead of words, one object a line
+    /// Print JSON, one object per line
     #[arg(long, global = true)]
     pub(super) json: bool,
     /// Work in this folder instead of the current one
@@ -36,21 +36,21 @@ pub(super) struct Args {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Set segue up here: find agents and gates, write a short segue.toml
+    /// Set up this directory: find agents and gates, write a short segue.toml
     Init(Box<Init>),
-    /// Run a task or a plan until its gates are green, over as many sessions as it takes
+    /// Run a task or a plan until its gates pass, over as many sessions as it takes
     Run(Box<Run>),
-    /// Work on a prompt until its gates are green and the agent says that it is done, round after round
+    /// Repeat a prompt until its gates pass and the agent says that it is done
     Loop(Box<Loop>),
-    /// Take up a run or a plan that was stopped or whose process died
+    /// Resume a run or a plan that was stopped or that crashed
     Resume(Box<Resume>),
-    /// The runs of this directory, newest first
+    /// List the runs of this directory, newest first
     List {
-        /// Of every repository that segue was used in
+        /// List the runs of every repository
         #[arg(long)]
         all: bool,
     },
-    /// Where the latest run stands, and how full its window is
+    /// Show the latest run: state, context used, gates
     Status {
         /// A run, by id or the beginning of it
         run: Option<String>,
@@ -58,17 +58,17 @@ pub(super) enum Command {
         #[arg(long)]
         all: bool,
     },
-    /// What happened, event by event
+    /// Print what happened, event by event
     Log {
         /// A run, by id or the beginning of it
         run: Option<String>,
-        /// Go on as more happens
+        /// Follow: print new events as they happen
         #[arg(short, long)]
         follow: bool,
     },
-    /// A run's checkpoints, gates and agent output
+    /// Show a run's checkpoints, gates and agent output
     Show(Show),
-    /// Where segue keeps the runs of this work tree, or one run
+    /// Print where segue stores the runs of this work tree, or one run
     Path {
         /// A run, by id or the beginning of it
         run: Option<String>,
@@ -76,20 +76,20 @@ pub(super) enum Command {
         #[arg(long, conflicts_with = "run")]
         trees: bool,
     },
-    /// Stop the run that works here, with a checkpoint
+    /// Stop the active run, with a checkpoint
     Stop {
-        /// The run that is meant, by id or the beginning of it; nothing is stopped when another one works here
+        /// Stop only this run, by id or the beginning of it
         run: Option<String>,
         /// At once, without a checkpoint
         #[arg(long)]
         now: bool,
     },
-    /// The stored checkpoints: list, show, compare, check, make, take elsewhere, clear up
+    /// Stored checkpoints: list, show, diff, verify, create, export, prune
     Checkpoint {
         #[command(subcommand)]
         verb: super::checkpoint::Verb,
     },
-    /// The snapshots of your files that runs took: list, show, restore, prune
+    /// Snapshots of your files that runs took: list, show, restore, prune
     #[command(
         after_help = "Nothing here changes your index, your branch or your files. docs/snapshots.md says more."
     )]
@@ -98,12 +98,12 @@ pub(super) enum Command {
         #[command(subcommand)]
         verb: super::snapshot::Verb,
     },
-    /// Plans: check them, draw them, estimate what they cost, see how far they are
+    /// Plans: check, show the dependency graph, estimate cost, status
     Plan {
         #[command(subcommand)]
         verb: super::plan::Verb,
     },
-    /// Drive the machine from the journal again and compare every decision
+    /// Replay a run's journal and compare every decision
     Replay {
         /// A run, by id or the beginning of it
         run: Option<String>,
@@ -114,13 +114,13 @@ pub(super) enum Command {
         #[arg(long, value_name = "PERCENT", requires = "policy")]
         context_threshold: Option<f64>,
     },
-    /// The agents that segue knows, and which of them are here
+    /// List the agents that segue supports and which are installed
     Agents {
         /// The windows that segue knows by the model's name, and since when
         #[arg(long)]
         windows: bool,
     },
-    /// What was spent today and in the latest run, and what is left
+    /// Show what was spent today and in the latest run, and what remains
     Budget {
         /// A run, by id or the beginning of it
         run: Option<String>,
@@ -130,14 +130,14 @@ pub(super) enum Command {
     },
     /// Allow what the files of this repository, or a plan, would execute or widen
     Trust(Trust),
-    /// Look for what would go wrong
+    /// Check your setup
     Doctor,
-    /// Look at the configuration
+    /// Show, check and edit the configuration
     Config {
         #[command(subcommand)]
         what: Config,
     },
-    /// List everything that segue wrote, and remove it
+    /// List everything that segue stored, and remove it
     Clean(Clean),
     /// Print a script that completes commands, flags, run ids, agents and phases in your shell
     #[command(after_help = "bash: source <(segue completions bash)\nzsh: source <(segue completions zsh)\n\
@@ -148,17 +148,17 @@ fish: segue completions fish | source")]
     },
     /// Print the manual page, or write a page for every command
     Man(Man),
-    /// See a task go over four windows, with a scripted agent in a throw-away repository
+    /// Watch a demo: a scripted agent works through four sessions in a temporary repository
     Demo(Demo),
-    /// Try your set-up: your real agent and configuration against a scripted model, without a token spent
+    /// Test your setup: your real agent and configuration against a scripted model, no tokens spent
     Rehearse(Box<Rehearse>),
-    /// From inside a run: leave a note that reaches the next checkpoint
+    /// Inside a run: add a note to the next checkpoint
     Progress {
         /// What was done
         #[arg(required = true, trailing_var_arg = true)]
         text: Vec<String>,
     },
-    /// From inside a run: say that everything is done
+    /// Inside a run: report that everything is done
     Done {
         /// What was done
         #[arg(trailing_var_arg = true)]

@@ -81,7 +81,7 @@ pub(in crate::cli) struct Trust {
     /// Allow nothing of this repository any more
     #[arg(long, conflicts_with_all = ["plan", "command"])]
     pub(in crate::cli) revoke: bool,
-    /// Allow this one command, whatever it does
+    /// Allow this one command
     #[arg(long, value_name = "COMMAND", conflicts_with = "plan")]
     pub(in crate::cli) command: Option<String>,
 }
@@ -120,7 +120,7 @@ pub(in crate::cli) struct Demo {
     /// The same job without segue: it overflows and fails
     #[arg(long)]
     pub(in crate::cli) bare: bool,
-    /// Without pauses for the eye
+    /// Without pauses
     #[arg(long)]
     pub(in crate::cli) fast: bool,
     /// Make the repository here instead of in a temporary folder
@@ -154,7 +154,7 @@ pub(in crate::cli) struct Rehearse {
     /// How often it goes wrong, or `always`: until the run has stopped; then the run is resumed without it
     #[arg(long, value_name = "N|always", requires = "fault")]
     pub(in crate::cli) times: Option<String>,
-    /// How many steps the job has; together they fill one window
+    /// How many steps the job has; together they need one full window
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(in crate::cli) steps: u32,
     /// What the agent may do without asking, instead of your setting: deny, edit, bypass, or allow=execute,edit

@@ -14,16 +14,16 @@ pub(in crate::cli) struct PlanFlags {
     /// Only these phases of the plan: one, a list (1,4) or a range (3-5)
     #[arg(long, value_name = "ID")]
     pub(in crate::cli) phase: Option<String>,
-    /// Go on with the plan where it stopped
+    /// Continue the plan where it stopped
     #[arg(long, conflicts_with = "restart")]
     pub(in crate::cli) resume: bool,
-    /// Begin the plan again
+    /// Start the plan over
     #[arg(long)]
     pub(in crate::cli) restart: bool,
     /// Run phases again that are completed
     #[arg(long)]
     pub(in crate::cli) force: bool,
-    /// One more round over each phase after its gates are green
+    /// Review each phase once more after its gates pass
     #[arg(long)]
     pub(in crate::cli) quality: bool,
     /// What to do about a phase that is too large; auto under the policy observe, else propose
@@ -43,13 +43,13 @@ pub(in crate::cli) struct PlanFlags {
 #[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Plans")]
 pub(in crate::cli) struct BesideFlags {
-    /// How many phases are at work at a time, each in a git work tree of its own, merged in the order of the plan
+    /// How many phases run at a time, each in a git work tree of its own, merged in the order of the plan
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(in crate::cli) parallel: Option<u16>,
-    /// When a phase fails, go on with everything that does not need it
+    /// When a phase fails, continue with everything that does not depend on it
     #[arg(long, conflicts_with = "fail_fast")]
     pub(in crate::cli) keep_going: bool,
-    /// When a phase fails, stop the others too; else they go on to their end and nothing new begins
+    /// When a phase fails, stop the others too; by default they finish and no new phase starts
     #[arg(long)]
     pub(in crate::cli) fail_fast: bool,
 }

@@ -8,15 +8,15 @@ use crate::plan::Splitting;
 /// `segue resume …`
 #[derive(Debug, Default, ClapArgs)]
 pub(in crate::cli) struct Resume {
-    /// A run or a plan, by id or the beginning of it; the latest that can go on when left out
+    /// A run or a plan, by id or the beginning of it; by default the latest that can be resumed
     pub(in crate::cli) run: Option<String>,
-    /// Go on in the old conversation, where the agent can; else in a fresh one
+    /// Continue the old conversation where the agent can; else start a fresh one
     #[arg(long)]
     pub(in crate::cli) same_session: bool,
     /// Answer what the agent asked for, in its conversation where it can be continued
     #[arg(long, value_name = "TEXT")]
     pub(in crate::cli) answer: Option<String>,
-    /// Go on from this checkpoint instead of the last: an id, its name in the run (c36), or a file
+    /// Continue from this checkpoint instead of the last: an id, its name in the run (c36), or a file
     #[arg(long, value_name = "CHECKPOINT", conflicts_with = "same_session")]
     pub(in crate::cli) at: Option<String>,
     /// Other agents than before
@@ -43,13 +43,13 @@ pub(in crate::cli) struct Resume {
     /// What agents may do without asking: deny, edit (change files here, run the gates), bypass, or allow=execute,edit
     #[arg(long, value_name = "WHAT")]
     pub(in crate::cli) permissions: Option<String>,
-    /// Try at once what the run was waiting for
+    /// Retry now what the run was waiting for
     #[arg(long, conflicts_with = "no_wait")]
     pub(in crate::cli) now: bool,
     /// Do not wait for a provider that is limited or overloaded: stop, resumable, with exit 75
     #[arg(long)]
     pub(in crate::cli) no_wait: bool,
-    /// Go on although the journal was changed, or cannot be held against what was put down about it
+    /// Resume although the journal was changed or cannot be verified
     #[arg(long)]
     pub(in crate::cli) accept_journal: bool,
     /// Allow, for this run, what the repository's settings, templates and plan would execute or widen
@@ -65,7 +65,7 @@ pub(in crate::cli) struct Resume {
 }
 
 impl Resume {
-    /// The flags that runs of a plan are taken up with.
+    /// The flags that runs of a plan are resumed with.
     pub(in crate::cli) fn words(&self) -> Vec<String> {
         let pairs = [
             ("--agent", &self.agent),

@@ -11,7 +11,7 @@ pub(in crate::cli) struct Run {
     /// The task in words, a file that holds it (PROMPT.md), a plan (PLAN.md, a folder of them), or - for standard input
     #[arg(value_name = "TASK|FILE", required_unless_present = "from_checkpoint")]
     pub(in crate::cli) task: Option<String>,
-    /// Go on from this checkpoint in a new run: a file, exported or stored, or an id; the task is its own unless given
+    /// Start a new run from this checkpoint: a file, exported or stored, or an id; the task is its own unless given
     #[arg(long, value_name = "FILE|ID")]
     pub(in crate::cli) from_checkpoint: Option<String>,
     #[command(flatten)]
@@ -20,7 +20,7 @@ pub(in crate::cli) struct Run {
     pub(in crate::cli) plan: PlanFlags,
     #[command(flatten)]
     pub(in crate::cli) results: ResultFlags,
-    /// Say what would be done, and do nothing
+    /// Print what would be done, and do nothing
     #[arg(long)]
     pub(in crate::cli) dry_run: bool,
     /// For CI: asks nothing, no colour, results as JUnit (segue-junit.xml) and summary; needs a deadline
@@ -45,8 +45,8 @@ impl Run {
 /// `segue loop …`
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "The same as `segue run --policy loop`, but the agent must also say the completion word: gates that are \
-green without it, and the word while gates are red, both lead to another round."
+    after_help = "The same as `segue run --policy loop`, but the agent must also say the completion word: gates that pass \
+without it, and the word while gates fail, both lead to another round."
 )]
 pub(in crate::cli) struct Loop {
     /// The prompt: a file, words, or - for standard input
@@ -67,7 +67,7 @@ pub(in crate::cli) struct Loop {
 /// `segue phase …`
 #[derive(Debug, ClapArgs)]
 pub(in crate::cli) struct Phase {
-    /// A run to be taken up; else the job is read from standard input
+    /// A run to resume; else the job is read from standard input
     #[arg(long, value_name = "RUN")]
     pub(in crate::cli) take_up: Option<String>,
     /// Only the gates of the job, in the work tree as it is
@@ -101,7 +101,7 @@ pub(in crate::cli) struct RunFlags {
     /// The window of the first agent, when it does not say so itself: 200k, 1M
     #[arg(long, value_name = "TOKENS")]
     window: Option<String>,
-    /// How often a full window may be answered with a fresh session
+    /// How many times a full context may lead to a fresh session
     #[arg(long, value_name = "N")]
     max_restarts: Option<String>,
     /// Stop when this much money is spent
@@ -110,7 +110,7 @@ pub(in crate::cli) struct RunFlags {
     /// Stop after this time, over all sessions: 90m, 8h
     #[arg(long, value_name = "TIME")]
     deadline: Option<String>,
-    /// How long there may be no sign of life of the agent: 10m
+    /// How long the agent may be silent: 10m
     #[arg(long, value_name = "TIME")]
     idle_timeout: Option<String>,
     /// What agents may do without asking: deny, edit (change files here, run the gates), bypass, or allow=execute,edit
@@ -119,16 +119,16 @@ pub(in crate::cli) struct RunFlags {
     /// A command whose exit code decides whether the work is done; may be repeated
     #[arg(long, value_name = "COMMAND")]
     gate: Vec<String>,
-    /// A claim without a gate is not enough: exit 3
+    /// Require a gate: without one the run ends with exit 3
     #[arg(long)]
     require_verified: bool,
     /// Save the work in a snapshot ref where the policy would commit on the branch
     #[arg(long)]
     no_auto_commit: bool,
-    /// Do without git
+    /// Work without git
     #[arg(long)]
     no_git: bool,
-    /// Start although there are changes that are not committed
+    /// Start with uncommitted changes
     #[arg(long)]
     allow_dirty: bool,
     /// Do not wait for a provider that is limited or overloaded: stop, resumable, with exit 75
@@ -143,7 +143,7 @@ pub(in crate::cli) struct RunFlags {
     /// Run although a cost limit cannot be enforced, because the model's price is not known
     #[arg(long)]
     allow_unknown_cost: bool,
-    /// Tell the agent nothing about its window
+    /// Send the agent no usage hint
     #[arg(long)]
     no_tell: bool,
     /// Allow, for this run, what the repository's settings, templates and plan would execute or widen
@@ -215,7 +215,7 @@ impl RunFlags {
         given.chain(self.gate.iter().map(|gate| format!("--gate={gate}"))).chain(on).collect()
     }
 
-    /// What of them a run that is taken up can be given.
+    /// What of them a run that is resumed can be given.
     pub(in crate::cli) fn resume(&self, run: Option<String>) -> Resume {
         Resume {
             run,

@@ -19,7 +19,7 @@ pub(super) fn create(at: &Place, run: Option<&str>) -> Result<u8, Failure> {
     let machine = history::replay(&past, |_, _, _| {});
     let view = machine.view();
     let (Some(spec), Some(situation)) = (&view.spec, Situation::of(view, clock::now())) else {
-        return Err(Failure::usage(format!("run {} never began; there is nothing to put down", row.id)));
+        return Err(Failure::usage(format!("run {} never started; there is nothing to save", row.id)));
     };
     let agents: Vec<&str> = spec.agents.iter().map(|agent| agent.name.as_str()).collect();
     let flags = Flags {
@@ -40,7 +40,7 @@ pub(super) fn create(at: &Place, run: Option<&str>) -> Result<u8, Failure> {
         again += 1;
         id = format!("{}-m{last}.{again}", row.id);
     }
-    let asked = Asked { depth: Depth::Full, stage: None, reason: "asked for by a person".to_owned() };
+    let asked = Asked { depth: Depth::Full, stage: None, reason: "requested by the user".to_owned() };
     let session = view.sessions;
     let (answer, next, source) = (None, None, None);
     let request = Request { id: id.clone(), session, asked, answer, commit: false, next, source, situation };
@@ -62,6 +62,6 @@ pub(super) fn create(at: &Place, run: Option<&str>) -> Result<u8, Failure> {
     }
     out::line(&format!("checkpoint {id} of run {} is in {path}", row.id));
     out::lines(work.trouble.iter().map(|trouble| format!("not complete: {}", segue_report::plain(trouble))));
-    out::line("`segue checkpoint show` shows it and how to go on from it");
+    out::line("`segue checkpoint show` shows it and how to continue from it");
     Ok(0)
 }

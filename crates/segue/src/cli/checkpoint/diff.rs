@@ -58,7 +58,7 @@ fn parts(a: &Document, b: &Document) -> Vec<Part> {
         part("files", &|d| files(&d.files)),
         part("commits", &|d| d.commits.clone()),
         part("gates", &|d| {
-            let word = |passed| if passed { "green" } else { "red" };
+            let word = |passed| if passed { "passes" } else { "fails" };
             d.gates.iter().map(|gate| format!("{}: {}", gate.name, word(gate.passed))).collect()
         }),
         part("errors", &|d| d.errors.clone()),
@@ -102,5 +102,5 @@ fn ledger(value: &Value) -> Vec<String> {
 }
 
 fn fill(document: &Document) -> String {
-    document.tokens.percent.map_or_else(String::new, |percent| format!("{percent} % full"))
+    document.tokens.percent.map_or_else(String::new, |percent| format!("{percent} % of the context used"))
 }

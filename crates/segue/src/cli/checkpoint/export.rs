@@ -33,7 +33,7 @@ pub(super) fn export(
         out::line(&format!("wrote checkpoint {} to {}", document.id, file.display()));
         if !markdown {
             out::line(&format!(
-                "`segue run --from-checkpoint {}` goes on from it, in any work tree",
+                "`segue run --from-checkpoint {}` continues from it, in any work tree",
                 file.display()
             ));
         }

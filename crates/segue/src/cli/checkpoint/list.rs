@@ -1,6 +1,6 @@
 //! `segue checkpoint list`: one line each.
 
-use segue_machine::CheckpointBy;
+use segue_machine::{CheckpointBy, Claims, Depth};
 use serde_json::json;
 
 use super::{Failure, Place, Shelf, out};
@@ -22,7 +22,7 @@ pub(super) fn list(at: &Place, run: Option<&str>, all: bool) -> Result<u8, Failu
         out::line("there are no checkpoints here yet; `segue checkpoint create` makes one of the latest run");
         return Ok(0);
     }
-    let rows: Vec<[String; 9]> = std::iter::once(head()).chain(chosen.iter().map(|f| row(f))).collect();
+    let rows: Vec<[String; 8]> = std::iter::once(head()).chain(chosen.iter().map(|f| row(f))).collect();
     out::lines(table(&rows));
     Ok(0)
 }
@@ -46,34 +46,48 @@ fn json_line(found: &Found) -> serde_json::Value {
     }
 }
 
-fn head() -> [String; 9] {
-    ["id", "when", "by", "depth", "stage", "fill", "claims", "size", "packed"].map(str::to_owned)
+fn head() -> [String; 8] {
+    ["id", "when", "by", "depth", "stage", "used", "size", "claims"].map(str::to_owned)
 }
 
-fn row(found: &Found) -> [String; 9] {
+fn row(found: &Found) -> [String; 8] {
     let Ok(stored) = Document::open(&found.path) else {
-        let mut row = ["", "", "", "", "", "", "", "", ""].map(str::to_owned);
+        let mut row = ["", "", "", "", "", "", "", ""].map(str::to_owned);
         row[0].clone_from(&found.id);
         "damaged: see `segue checkpoint verify`".clone_into(&mut row[1]);
         return row;
     };
     let document = &stored.document;
-    let depth = serde_json::to_value(document.depth).unwrap_or_default();
     let counts = document.counts;
     [
         found.id.clone(),
         out::moment(document.created_at),
         if document.by == CheckpointBy::Agent { "agent" } else { "segue" }.to_owned(),
-        depth.as_str().unwrap_or_default().to_owned(),
+        depth(document.depth).to_owned(),
         document.stage.clone().unwrap_or_else(|| "-".to_owned()),
         document.tokens.percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent} %")),
-        format!("{}+ {}- {}?", counts.confirmed, counts.contradicted, counts.unknown),
         out::size(stored.bytes),
-        format!("{}x", stored.ratio()),
+        claims(counts),
     ]
 }
 
-fn table(rows: &[[String; 9]]) -> Vec<String> {
+fn depth(depth: Depth) -> &'static str {
+    match depth {
+        Depth::Full => "complete",
+        Depth::Brief => "brief",
+        Depth::Emergency => "emergency",
+    }
+}
+
+fn claims(counts: Claims) -> String {
+    let parts =
+        [(counts.confirmed, "confirmed"), (counts.contradicted, "false"), (counts.unknown, "not checked")];
+    let parts: Vec<String> =
+        parts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    parts.join(", ")
+}
+
+fn table(rows: &[[String; 8]]) -> Vec<String> {
     let mut widths = out::widths(rows);
     // What stands in a damaged row is a sentence and moves nothing.
     widths[1] = 19;

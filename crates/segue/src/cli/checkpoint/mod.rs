@@ -30,7 +30,7 @@ pub(super) enum Verb {
         #[arg(long)]
         all: bool,
     },
-    /// A checkpoint as a page for people, with the commands that go on from it
+    /// Show a checkpoint as a readable page, with the commands that continue from it
     Show(One),
     /// What changed from one checkpoint to another
     Diff {
@@ -169,7 +169,7 @@ fn refused(found: &Found, why: &str) -> Failure {
 fn way_on(found: &Found) -> String {
     format!(
         "it is not used. `segue checkpoint create {run}` makes a new one from the journal and git, \
-         `segue resume {run}` goes on without it, `rm {}` removes it",
+         `segue resume {run}` continues without it, `rm {}` removes it",
         found.path.display(),
         run = found.run,
     )

@@ -71,12 +71,7 @@ fn tell(at: &Place, found: &Found, stored: Option<&Stored>, faults: &[String]) {
         return out::line(&doc.to_string());
     }
     if let (Some(stored), []) = (stored, faults) {
-        return out::line(&format!(
-            "ok     {}  {}, packed {}x",
-            found.id,
-            out::size(stored.bytes),
-            stored.ratio()
-        ));
+        return out::line(&format!("ok     {}  {}", found.id, out::size(stored.bytes)));
     }
     for fault in faults {
         out::line(&format!("FAULT  {}  {}", found.id, segue_report::plain(fault)));

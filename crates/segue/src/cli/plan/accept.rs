@@ -23,7 +23,8 @@ pub(super) fn accept(at: &Place, plan: Option<&str>, phase: &str) -> Result<u8, 
     }
     kept.change(|state| {
         let phase = state.phase_mut(phase);
-        (phase.status, phase.why, phase.accepted) = (Status::Completed, "a person says so".to_owned(), true);
+        (phase.status, phase.why, phase.accepted) =
+            (Status::Completed, "marked as done by the user".to_owned(), true);
         // Its work is not in the plan's branch yet.
         if let Some(work) = phase.work.as_mut().filter(|work| work.stage != Stage::Split) {
             phase.status = Status::InProgress;
@@ -34,7 +35,7 @@ pub(super) fn accept(at: &Place, plan: Option<&str>, phase: &str) -> Result<u8, 
     if at.json {
         out::line(&serde_json::json!({ "plan": id, "phase": phase, "status": "completed" }).to_string());
     } else {
-        out::line(&format!("phase {phase} counts as completed; `segue resume {id}` goes on"));
+        out::line(&format!("phase {phase} counts as completed; `segue resume {id}` continues"));
     }
     Ok(0)
 }

@@ -35,7 +35,7 @@ pub(super) enum Verb {
     /// Say what is wrong with a plan, where, and what to do about it
     #[command(after_help = "Exit codes: 0 nothing is wrong, 1 something is, 2 the file cannot be read.")]
     Check(One),
-    /// Draw what comes before what
+    /// Show the dependency graph
     Show(One),
     /// What each phase is likely to cost, and how one that is too large could be split
     Estimate {
@@ -56,7 +56,7 @@ pub(super) enum Verb {
         #[arg(long)]
         all: bool,
     },
-    /// A person says that a phase is done, whatever its gates say
+    /// Mark a phase as done, whatever its gates say
     Accept {
         /// The phase
         phase: String,

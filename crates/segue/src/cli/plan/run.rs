@@ -218,7 +218,7 @@ fn choose_state(
         Some((dir, _)) if flags.resume || flags.phase.is_some() || flags.force => Ok((dir, true)),
         Some((dir, state)) if state.status == Standing::Completed => Ok((dir, true)),
         Some((_, state)) => Err(Failure::usage(format!(
-            "this plan was run before and is not completed ({}, {}): --resume goes on with it, --restart begins again",
+            "this plan was run before and is not completed ({}, {}): --resume continues it, --restart starts over",
             state.id,
             state.status.word()
         ))),

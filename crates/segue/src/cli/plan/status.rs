@@ -53,7 +53,7 @@ pub(in crate::cli) fn status(at: &Place, plan: Option<&str>, every: bool) -> Res
         }
     }
     if crashed {
-        out::line("the plan crashed: its process is gone; `segue resume` continues it");
+        out::line("the plan crashed; `segue resume` continues it");
     }
     Ok(0)
 }
@@ -87,7 +87,7 @@ fn show_work(at: &Place, plan: &str, id: &str, run: &str, work: &Work) {
     }
     out::line(&format!("         {}", words.join(" · ")));
     if work.alone {
-        out::line("         holds everything: nothing runs beside it");
+        out::line("         locks everything: nothing runs in parallel with it");
     } else if !work.claims.is_empty() {
         out::line(&format!("         holds {}", segue_report::plain(&work.claims.join(", "))));
     }
@@ -129,7 +129,7 @@ fn show_line(at: &Place, state: &State) {
 /// The folder of a plan, by id or the beginning of it, or the latest.
 pub(super) fn choose(at: &Place, plan: Option<&str>) -> Result<PathBuf, Failure> {
     let found = all(&at.store().plans());
-    let none = || Failure::usage("no plan was run here yet; `segue run PLAN.md` starts one");
+    let none = || Failure::usage("no plan has run here yet; `segue run PLAN.md` starts one");
     let Some(wanted) = plan else { return found.into_iter().next().ok_or_else(none) };
     let name =
         |dir: &PathBuf| dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -123,7 +123,7 @@ impl Judgement {
     fn fault(&mut self, case: &Case<'_>) {
         let Some(trouble) = case.trouble else {
             if case.account.ends.len() > 1 {
-                self.problem("the run had to be resumed although nothing was made to go wrong");
+                self.problem("the run had to be resumed although no fault was injected");
             }
             return;
         };
@@ -142,7 +142,7 @@ impl Judgement {
         if case.account.failures.is_empty() {
             // An agent that tries again and again without a word shows nothing but its silence.
             return self.advice(format!(
-                "the agent never told that it was {}: segue saw only its silence",
+                "the agent never reported that it was {}: segue saw only its silence",
                 meant.replace('_', " ")
             ));
         }
@@ -150,7 +150,7 @@ impl Judgement {
         let as_told =
             meant == "quota" && case.account.failures.iter().all(|failure| failure == "rate_limited");
         if as_told {
-            return self.advice("the agent tells money that is spent as a rate limit");
+            return self.advice("the agent reports an empty account as a rate limit");
         }
         self.problem(format!(
             "segue took the fault for {}, not for {meant}",

@@ -90,7 +90,7 @@ fn wide(rows: &[&Row]) -> Vec<String> {
         ["overflows", "/10k runs"],
         ["", "/1k handoffs"],
         ["", "recovered"],
-        ["fill at", "handoff"],
+        ["used at", "handoff"],
         ["at a good", "moment"],
         ["handoffs", "/run"],
         ["redone", "/run"],
@@ -126,7 +126,7 @@ fn narrow(rows: &[&Row]) -> Vec<String> {
     rows.iter().flat_map(block).collect()
 }
 
-// Each threshold with the mean fill at handoff and the overflows in a thousand handoffs.
+// Each threshold with the mean context used at handoff and the overflows in a thousand handoffs.
 fn curves(rows: &[&Row], runs: u64, width: u16) -> Vec<String> {
     let drawn: Vec<&&Row> = rows.iter().filter(|row| !row.curve.is_empty()).collect();
     if drawn.is_empty() {
@@ -135,7 +135,7 @@ fn curves(rows: &[&Row], runs: u64, width: u16) -> Vec<String> {
     let mut lines = vec![
         String::new(),
         format!(
-            "fill against overflow: threshold → mean fill at handoff, overflows in 1,000 handoffs ({runs} runs)"
+            "context used against overflows: threshold → mean use at handoff, overflows in 1,000 handoffs ({runs} runs)"
         ),
     ];
     let each = |tally: &Tally, threshold: u32| {

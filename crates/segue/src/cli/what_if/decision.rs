@@ -78,7 +78,7 @@ fn read(effect: &Effect) -> Option<(What, String)> {
             (_, Some(agent)) => (What::Handoff, format!("handoff ({}) to {agent}", kind_words(*kind))),
             (_, None) => (What::Handoff, format!("handoff ({})", kind_words(*kind))),
         }),
-        Effect::TellAgent { .. } => Some((What::Told, "the agent is told how full its window is".to_owned())),
+        Effect::TellAgent { .. } => Some((What::Told, "the agent gets a usage hint".to_owned())),
         Effect::AnswerBrake { stop: true, .. } => {
             Some((What::Braked, "the agent is stopped before its next call".to_owned()))
         }
@@ -88,13 +88,16 @@ fn read(effect: &Effect) -> Option<(What, String)> {
                 CheckpointBy::Segue => "segue",
             };
             let depth = serde_json::to_value(asked.depth).ok();
-            let depth = depth.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+            let depth = match depth.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default() {
+                "full" => "complete",
+                depth => depth,
+            };
             let (what, then) = match next.as_ref().map(|next| next.kind) {
                 Some(NextKind::Continue) => (What::Checkpoint, ", then on"),
                 Some(NextKind::Stop) => (What::Stop, ", then the run ends"),
                 _ => (What::Checkpoint, ""),
             };
-            Some((what, format!("{depth} checkpoint by {by}{then}")))
+            Some((what, format!("checkpoint ({depth}) by {by}{then}")))
         }
         Effect::Announce(_)
         | Effect::AnswerBrake { stop: false, .. }

@@ -89,7 +89,7 @@ impl Shown<'_> {
         match (cause(&session.recorded), cause(&session.other)) {
             (Some(was), Some(_)) if !session.parted => format!("the same, at {}", place(was)),
             (Some(was), Some(other)) if (was.call, was.percent) == (other.call, other.percent) => {
-                format!("{}, as it was, but otherwise", would(other))
+                format!("{}, the same decision in another form", would(other))
             }
             (Some(was), Some(other)) => format!("{} instead of {}", would(other), place(was)),
             (Some(was), None) => format!(

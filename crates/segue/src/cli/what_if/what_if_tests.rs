@@ -75,7 +75,7 @@ fn an_earlier_line_hands_over_earlier_and_nothing_is_said_after_that() {
         places(&sessions[0].other),
         [
             ("stage 70%: checkpoint:brief, restart".to_owned(), 5),
-            ("brief checkpoint by the agent".to_owned(), 5),
+            ("checkpoint (brief) by the agent".to_owned(), 5),
             ("handoff (restart) to a".to_owned(), 5),
         ]
     );
@@ -87,7 +87,7 @@ fn a_policy_with_several_stages_goes_on_after_each_dump() {
     let past = recorded("observe", &[65, 82, 91, 96, 99]);
     let sessions = compare(&past, &Contender::preset("staged").unwrap());
     let texts: Vec<String> = sessions[0].other.iter().map(|decision| decision.text.clone()).collect();
-    let dumps = texts.iter().filter(|text| text.ends_with("checkpoint by the agent, then on")).count();
+    let dumps = texts.iter().filter(|text| text.ends_with("by the agent, then on")).count();
     assert_eq!(dumps, 2, "{texts:?}");
     assert_eq!(texts.last().map(String::as_str), Some("handoff (forced) to a"), "{texts:?}");
     assert_eq!(sessions[0].other.last().map(|decision| decision.call), Some(5));

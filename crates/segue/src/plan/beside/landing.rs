@@ -68,7 +68,7 @@ impl Runner {
         Ok(())
     }
 
-    /// A phase is done in its work tree: it waits for its turn.
+    /// A phase is done in its work tree and queued.
     pub(in crate::plan) fn queue(&mut self, id: &str) -> Result<(), PlanError> {
         self.set_work(id, |work| work.stage = Stage::Done)?;
         self.queued.insert(id.to_owned());
@@ -292,7 +292,7 @@ impl Runner {
         let phase = self.phase_of(id);
         self.take_in_earlier(&phase, &mut settled);
         if known.accepted {
-            settled.why = "a person says so".to_owned();
+            settled.why = "marked as done by the user".to_owned();
         }
         let unverified = settled.end == (End::Completed { unverified: true });
         self.queued.remove(id);

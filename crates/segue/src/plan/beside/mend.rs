@@ -181,10 +181,7 @@ impl Runner {
                 self.advance(id)
             }
             End::Lost if self.may_take_up(id) => {
-                self.warn(
-                    "phase_lost",
-                    &format!("the process of phase {id} was killed: its run is taken up"),
-                )?;
+                self.warn("phase_lost", &format!("the process of phase {id} was killed: resuming its run"))?;
                 self.begin_mending(id)
             }
             End::Stopped | End::Lost | End::Refused => {

@@ -97,7 +97,7 @@ pub(in crate::plan) fn by_item(
 fn heads(repo: &Repo, main: &Repo) -> Result<(String, String), GitError> {
     let none = |whose: &str| GitError::Failed {
         call: "git rev-parse".to_owned(),
-        why: format!("{whose} has no commit: make one, then `segue resume` goes on"),
+        why: format!("{whose} has no commit: make one, then `segue resume` continues"),
     };
     let own = repo.head().ok_or_else(|| none("the phase's branch"))?;
     Ok((own, main.head().ok_or_else(|| none("the plan's branch"))?))
@@ -124,7 +124,7 @@ pub(in crate::plan) fn settle(
     if !marked.is_empty() {
         return Ok(Err(marked));
     }
-    tree.keep("mended", "after it was mended")?;
+    tree.keep("mended", "after its conflicts were resolved")?;
     repo.commit_all(message, false)?;
     let (own, onto) = (work.own.as_deref().unwrap_or_default(), work.onto.as_deref().unwrap_or_default());
     let files = repo.tree_of("HEAD")?.unwrap_or_default();
@@ -170,12 +170,12 @@ pub(in crate::plan) fn message(id: &str, title: &str, plan: &str) -> String {
 pub(in crate::plan) fn by_hand(tree: &Tree, marked: &[String], plan: &str, shown: &Path) -> Vec<String> {
     let mut lines = vec![format!("cd {}", quoted(&shown.display().to_string()))];
     if marked.is_empty() {
-        lines.push("# mend what the gates say".to_owned());
+        lines.push("# fix what the gates report".to_owned());
     } else {
         let files: Vec<String> = marked.iter().map(|path| quoted(path)).collect();
         lines.push(format!("# take the markers <<<<<<< and >>>>>>> out of: {}", files.join(" ")));
     }
-    lines.push("git add --all && git commit -m 'Mend the merge'".to_owned());
+    lines.push("git add --all && git commit -m 'Resolve the merge'".to_owned());
     lines.push(format!("cd {}", quoted(&tree.main.display().to_string())));
     lines.push(format!("segue resume {plan}"));
     lines

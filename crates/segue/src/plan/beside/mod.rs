@@ -167,7 +167,7 @@ impl Runner {
     /// What a phase that failed has in its work tree stays there, and is under a reference too.
     pub(in crate::plan) fn keep_failed(&mut self, id: &str) -> Result<(), PlanError> {
         if self.work(id).is_some()
-            && let Err(error) = self.tree(id).keep("failed", "as it was when it failed")
+            && let Err(error) = self.tree(id).keep("failed", "when it failed")
         {
             self.warn("work_kept", &format!("the work of phase {id} is only in its work tree: {error}"))?;
         }

@@ -45,7 +45,7 @@ pub(crate) enum Stage {
     Making,
     /// The phase is worked on in it.
     Working,
-    /// The phase is done and waits for its turn.
+    /// The phase is done and queued.
     Done,
     /// It is merged with the plan's branch, and the gates run.
     Merging,
@@ -72,10 +72,10 @@ impl Stage {
         match self {
             Self::Making => "its work tree is made",
             Self::Working => "at work",
-            Self::Done => "done, waits to be merged",
+            Self::Done => "done, waiting to be merged",
             Self::Merging => "is merged",
-            Self::Mending => "an agent brings it together with the others",
-            Self::Stuck => "waits for a person to merge it",
+            Self::Mending => "an agent resolves the conflicts",
+            Self::Stuck => "needs your merge",
             Self::Landing | Self::Landed => "comes into the branch",
             Self::Split => "was split",
         }
