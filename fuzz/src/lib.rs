@@ -20,6 +20,11 @@ mod child_env;
 #[expect(dead_code, unused_imports, reason = "only its reading of files is called here")]
 #[path = "../../crates/segue/src/config/mod.rs"]
 mod config;
+#[path = "../../crates/segue/src/store"]
+mod store {
+    #[expect(dead_code, reason = "the configuration only reads plain files")]
+    pub(crate) mod safely;
+}
 
 use segue_agents::Adapter;
 use segue_agents::acp::Acp;
@@ -107,7 +112,7 @@ pub fn find(name: &str) -> Option<&'static Target> {
 fn claude_options() -> claude::Options {
     claude::Options {
         conversation: "c1".to_owned(),
-        resume: false,
+        resume: None,
         model: None,
         permission: claude::Permission::Ask,
         no_compaction: true,
