@@ -135,7 +135,7 @@ fn m8_every_tool_result_is_a_new_projection() {
     let mut stream = OuterStream::new("r1");
     let mut view = filled("auto", 100_000);
     stream.take(&record(1, agent(1, usage())), &[], &view);
-    view.session.as_mut().unwrap().gauge.add(25_000);
+    view.session.as_mut().unwrap().gauge.add(32_000);
     let read = &values(&stream.take(&record(2, agent(1, tool_ended())), &[], &view))[0];
     assert_eq!([&read["final"], &read["call"], &read["tokens"]], [&json!(false), &json!(1), &json!(100_000)]);
     assert_eq!([&read["projected"], &read["percent"]], [&json!(110_000), &json!(55.0)]);

@@ -4,7 +4,7 @@
 
 use segue_machine::{AgentEvent, Reading};
 
-use crate::simulate::{CHARS_PER_TOKEN, Dice};
+use crate::simulate::{Dice, WEIGHT_PER_TOKEN};
 
 /// A way in which sessions grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl Session {
     fn call(&mut self, grown: f64, dice: &mut Dice) {
         let answer = (250.0 * (0.7 * normal(dice)).exp()).min(grown * 0.6);
         let results = grown - answer;
-        let chars = whole(results * CHARS_PER_TOKEN.draw(dice));
+        let chars = whole(results * WEIGHT_PER_TOKEN.draw(dice));
         let (tool, title) = (format!("t{}", self.calls), "works".to_owned());
         self.events.push(AgentEvent::ToolStarted { tool: tool.clone(), title: title.clone() });
         self.events.push(AgentEvent::ToolEnded { tool, title, ok: true, chars });

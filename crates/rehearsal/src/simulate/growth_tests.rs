@@ -29,12 +29,12 @@ fn a_million_draws_have_the_measured_quantiles_and_shares() {
 }
 
 #[test]
-fn first_calls_and_characters_are_as_measured() {
+fn first_calls_and_weights_are_as_measured() {
     let first = drawn(CLAUDE.first, 100_000);
     assert!((first[50_000] / 39_800.0 - 1.0).abs() < 0.01 && (first[90_000] / 45_700.0 - 1.0).abs() < 0.01);
-    let chars = drawn(CHARS_PER_TOKEN, 100_000);
-    for (index, measured) in [(1_000, 1.5), (10_000, 2.2), (50_000, 2.86), (90_000, 3.3)] {
-        assert!((chars[index] / measured - 1.0).abs() < 0.02, "{} {measured}", chars[index]);
+    let weight = drawn(WEIGHT_PER_TOKEN, 100_000);
+    for (index, measured) in [(1_000, 2.92), (5_000, 3.08), (50_000, 3.48), (95_000, 3.86)] {
+        assert!((weight[index] / measured - 1.0).abs() < 0.02, "{} {measured}", weight[index]);
     }
 }
 

@@ -11,7 +11,7 @@ mod tally;
 mod world;
 
 pub use dice::Dice;
-pub use growth::{ALL as GROWTHS, ANSWER, CHARS_PER_TOKEN, CLAUDE, CODEX, Growth, Quantiles, RECORDINGS};
+pub use growth::{ALL as GROWTHS, ANSWER, CLAUDE, CODEX, Growth, Quantiles, RECORDINGS, WEIGHT_PER_TOKEN};
 pub use spec::{Contender, UnknownPolicy};
 pub use table::{CURVE, Comparison, Point, Row};
 pub use tally::Tally;

@@ -109,7 +109,7 @@ impl Play<'_> {
 
     fn say(&mut self, tokens: u64) {
         // Thoughts are part of the answer and are not told.
-        let chars = tokens * self.dice.between(150, 290) / 100;
+        let chars = tokens * self.dice.between(180, 350) / 100;
         self.agent(AgentEvent::TextSaid { chars });
     }
 

@@ -1,7 +1,7 @@
 //! The world of a simulated run: how its windows grow, when there is a good moment, whether there is a brake.
 
 use super::dice::Dice;
-use super::growth::{ANSWER, CHARS_PER_TOKEN, CODEX, Growth};
+use super::growth::{ANSWER, CODEX, Growth, WEIGHT_PER_TOKEN};
 
 /// What is the same for every run of a simulation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -98,7 +98,7 @@ impl World {
                 if after == 0 { left } else { whole(unit(left) / unit(after + 1) * 2.0 * dice.share()) };
             let tokens = tokens.min(left);
             left -= tokens;
-            results.push((tokens, whole(unit(tokens) * CHARS_PER_TOKEN.draw(dice))));
+            results.push((tokens, whole(unit(tokens) * WEIGHT_PER_TOKEN.draw(dice))));
         }
         Batch { results, answer }
     }

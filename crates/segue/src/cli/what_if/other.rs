@@ -60,10 +60,13 @@ impl Other {
     }
 }
 
+/// What an agent would have answered, whatever it was.
+const CHECKPOINT: &str = "<checkpoint>\n## Completed Work\n- some\n## Remaining Tasks\n- some\n</checkpoint>";
+
 fn outcome(effect: &Effect) -> Option<Event> {
     match effect {
         Effect::AskCheckpoint { session, .. } => {
-            let text = "as it would have been".to_owned();
+            let text = CHECKPOINT.to_owned();
             Some(Event::Agent { session: *session, event: AgentEvent::Answered { text } })
         }
         Effect::AskSide { session, id, asked: None } => {
@@ -71,8 +74,7 @@ fn outcome(effect: &Effect) -> Option<Event> {
             Some(Event::Agent { session: *session, event })
         }
         Effect::AskSide { session, id, .. } => {
-            let text = "<checkpoint>\n## Completed Work\n- some\n## Remaining Tasks\n- some\n</checkpoint>";
-            let event = AgentEvent::SideAnswered { id: id.clone(), text: text.to_owned() };
+            let event = AgentEvent::SideAnswered { id: id.clone(), text: CHECKPOINT.to_owned() };
             Some(Event::Agent { session: *session, event })
         }
         Effect::TakeCheckpoint { session, asked, by, source, .. } => Some(Event::CheckpointTaken {
