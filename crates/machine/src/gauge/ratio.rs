@@ -22,7 +22,11 @@ const SPREAD_MEMORY: u64 = 64 * MOST_WEIGHT;
 /// No text counts as more than this many thousandths denser than expected.
 const MOST_RESIDUAL: u64 = 1_500;
 /// What a call may hold that nobody is shown (a reminder, a picture), in tokens: it says nothing of how dense texts are.
-const UNSEEN: u64 = 1_200;
+const UNSEEN: u64 = 600;
+/// What is expected of a call from which its texts' density can be told, in tokens.
+const LEAST_SHOWN: u64 = 2_000;
+/// No session's texts are more alike than this, in thousandths.
+const LEAST_SPREAD: u64 = 50;
 /// How many tenths of the spread a bound lies above what is expected.
 const WIDTH: u64 = 35;
 
@@ -52,6 +56,9 @@ impl Ratio {
     // Several texts even each other out, so what is seen of all of them is less than what one would show.
     fn learn_spread(&mut self, chars: u64, alike: u64, tokens: u64) {
         let expected = self.tokens(chars).max(1);
+        if expected < LEAST_SHOWN {
+            return;
+        }
         let more = tokens.saturating_sub(expected + UNSEEN).saturating_mul(1_000) / expected;
         let residual = (more.saturating_mul(chars) / alike).min(MOST_RESIDUAL);
         let weight = chars.min(MOST_WEIGHT);
@@ -65,7 +72,7 @@ impl Ratio {
 
     /// How many tokens more than expected a text of this length may be.
     pub fn spread(self, chars: u64) -> u64 {
-        let thousandths = (self.squares / self.weight.max(1)).isqrt();
+        let thousandths = (self.squares / self.weight.max(1)).isqrt().max(LEAST_SPREAD);
         let tokens = u128::from(self.tokens(chars)) * u128::from(thousandths) * u128::from(WIDTH) / 10_000;
         u64::try_from(tokens).unwrap_or(u64::MAX)
     }

@@ -40,7 +40,7 @@ impl Run {
         if wall {
             return if self.taking.is_some() { None } else { self.stop_before_the_wall(out) };
         }
-        Some(self.must_ask_while_there_is_room() && self.stop_to_ask_early(out))
+        Some(self.stop_to_ask_early(out))
     }
 
     /// A checkpoint that the work goes on after is written: hooks that waited for it are answered.
@@ -99,25 +99,33 @@ impl Run {
         }
     }
 
-    // Without side questions the agent is asked inside its conversation, for which there may be no room after the next results.
-    fn must_ask_while_there_is_room(&self) -> bool {
-        let (Some(spec), Some(session)) = (&self.view.spec, &self.view.session) else { return false };
+    // Without side questions the agent is asked inside its conversation, for which there may be no room after the next
+    // results. It works on where that is worth the call.
+    fn early_request(&self) -> Option<Then> {
+        let (spec, session) = (self.view.spec.as_ref()?, self.view.session.as_ref()?);
         let asks = session.can.brake && session.can.ask && !session.can.side;
         let free = !self.asked_early && self.taking.is_none() && self.ask.is_none() && !self.helper_works();
         if !asks || !free || !spec.policy.replaces() || self.replacing_is_off() {
-            return false;
+            return None;
         }
-        let next = session.forecast.growth_of(1).high.saturating_add(Depth::Full.room());
-        match (session.gauge.ceiling(), self.at_most(session)) {
-            (Some(ceiling), Some(most)) => most.saturating_add(next) > ceiling,
-            _ => false,
+        let ceiling = session.gauge.ceiling()?;
+        let room = ceiling.saturating_sub(self.at_most(session)?).saturating_sub(Depth::Full.room());
+        let next = session.forecast.growth_of(1);
+        if room >= next.high {
+            return None;
         }
+        if room >= 3 * ANSWER.min(ceiling / 20) {
+            return Some(Then::GoOn);
+        }
+        let (kind, end) = (HandoffKind::Restart, EndReason::Replaced);
+        Some(Then::Replace(Replace { kind, reason: self.fill_words(), end, counts: true }))
     }
 
     fn stop_to_ask_early(&mut self, out: &mut Vec<Effect>) -> bool {
+        let Some(then) = self.early_request() else { return false };
         self.asked_early = true;
         let reason = format!("after the next results there may be no room to ask ({})", self.fill_words());
-        self.stop_then_ask(Asked { depth: Depth::Full, stage: None, reason }, Then::GoOn, out);
+        self.stop_then_ask(Asked { depth: Depth::Full, stage: None, reason }, then, out);
         true
     }
 

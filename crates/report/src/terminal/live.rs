@@ -18,9 +18,13 @@ pub(crate) fn pieces(view: &View, now: Option<Millis>, style: Style) -> Option<V
         return None;
     }
     if let Some(wait) = &view.waiting {
-        let words = waiting(&plain(&wait.why), wait.until, now.unwrap_or(wait.since), &wait_rules(view));
-        let left = now.map(|now| left(wait.until, now)).unwrap_or_default();
-        let words = format!("{words}{left} · press Enter to retry now");
+        let why = plain(&wait.why);
+        // In 80 columns there is no room for the time of day as well; it stands in the line above.
+        let words = match now {
+            Some(now) => format!("waiting for {why}, {} left", duration(wait.until.saturating_sub(now))),
+            None => waiting(&why, wait.until, wait.since, &wait_rules(view)),
+        };
+        let words = format!("{words} · press Enter to retry now");
         return Some(vec![(words, Tint::Careful)]);
     }
     let busy = match view.phase {

@@ -231,7 +231,7 @@ fn a_wait_counts_down_on_a_live_line_and_takes_one_line_in_a_log() {
     let live = Terminal::new(style(100));
     assert_eq!(
         live.status_at(&view, until - 61_000).as_deref(),
-        Some("waiting for claude's rate limit until 12:18:00 (1 min 01 s) · press Enter to retry now")
+        Some("waiting for claude's rate limit, 1 min 01 s left · press Enter to retry now")
     );
     assert_eq!(
         live.status(&view).as_deref(),

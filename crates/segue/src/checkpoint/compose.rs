@@ -20,7 +20,7 @@ const LEDGER_TOKENS: usize = 8_000;
 /// The share of the window that the ledger may take.
 const LEDGER_SHARE: u64 = 10;
 /// The share of the checkpoint's room that words said after it may take.
-const LATER: usize = 3;
+const LATER: usize = 2;
 /// What the ledger counts as a token.
 pub(super) const CHARS_PER_TOKEN: usize = 4;
 /// How much of what failed gates said goes into a prompt.

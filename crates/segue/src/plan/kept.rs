@@ -50,7 +50,7 @@ pub(crate) enum StateError {
     /// Somebody else changed it.
     #[error(
         "plan {plan} is not as segue left it: {why}. Look at it with `segue plan status {plan}`; `segue resume {plan} \
-             --accept-journal` goes on all the same, `segue run PLAN --restart` begins it again"
+             --accept-journal` continues all the same, `segue run PLAN --restart` starts it again"
     )]
     Changed {
         /// The plan.

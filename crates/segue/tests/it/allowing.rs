@@ -141,7 +141,7 @@ fn s2_nothing_is_allowed_from_inside_a_run() {
         }
     }
     assert!(world.steps().sessions().is_empty());
-    assert!(plain(&world, &["trust", "--list"]).out.contains("nothing of this repository"));
+    assert!(plain(&world, &["trust", "--list"]).out.contains("nothing is allowed in this repository"));
 }
 
 #[test]

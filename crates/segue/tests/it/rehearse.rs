@@ -86,7 +86,7 @@ fn a_simulation_compares_the_policies_and_says_how_it_was_made() {
     assert!(done.out.contains("2 simulated runs of each policy"), "{}", done.out);
     assert!(done.out.contains("fitted with seeds below 1000"), "{}", done.out);
     assert!(done.out.contains("with the brake") && done.out.contains("without a brake"), "{}", done.out);
-    assert!(done.out.contains("fill against overflow"), "{}", done.out);
+    assert!(done.out.contains("context used against overflow"), "{}", done.out);
     let doc =
         world.segue(&[&args[..], &["--json", "--no-brake", "--seed", "5"]].concat()).lines().pop().unwrap();
     assert_eq!((&doc["type"], &doc["seed"]), (&"simulation.finished".into(), &5.into()), "{doc}");

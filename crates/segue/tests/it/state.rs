@@ -223,7 +223,7 @@ fn a_changed_run_is_resumed_when_the_user_says_so_and_one_from_elsewhere_with_a_
     left.sql("UPDATE events SET at = at - 1 WHERE seq = 2");
     let done = left.world.segue(&["resume", &left.run, "--json"]);
     done.exits(0);
-    assert!(done.err.contains("begun elsewhere"), "{}", done.err);
+    assert!(done.err.contains("started elsewhere"), "{}", done.err);
 
     let other = Left::new();
     other.sql("UPDATE events SET at = at + 1 WHERE seq = 2");
@@ -256,7 +256,7 @@ fn s5_a_plan_that_somebody_changed_is_never_gone_on_with_silently() {
     let put = |path: &Path, text: &str| std::fs::write(path, text).unwrap();
     let cases: [(&str, &dyn Fn()); 5] = [
         ("flags.json", &|| put(&flags, &text(&flags).replace(gate, "true"))),
-        ("not as it was written", &|| put(&changes, &text(&changes).replacen("Parts", "Party", 1))),
+        ("changed after segue wrote it", &|| put(&changes, &text(&changes).replacen("Parts", "Party", 1))),
         ("missing at the end", &|| put(&changes, text(&changes).split_inclusive('\n').next().unwrap())),
         ("was removed", &|| std::fs::remove_file(&anchor).unwrap()),
         ("added by somebody", &|| {

@@ -111,21 +111,21 @@ fn the_call_that_makes_the_checkpoint_is_let_through() {
 
 #[test]
 fn k1_an_agent_that_can_only_be_asked_inside_is_asked_while_there_is_room_and_works_on() {
-    let mut scene = Scenario::new("auto").threshold(98.0);
+    let mut scene = Scenario::new("auto").threshold(98.0).window(400_000);
     scene.can.brake = true;
     let mut scene = scene.start();
-    let mut read = 20_000;
-    while scene.asked().is_empty() && read < 100_000 {
-        scene.reads(read).tool_begins("t").tool_ends("t", 22_000);
+    let mut read = 205_000;
+    while scene.asked().is_empty() && read < 400_000 {
+        scene.reads(read).tool_begins("t").tool_ends("t", 60_000);
         asks(&mut scene, "model call", 0);
         if stops(&scene).last() == Some(&true) {
             scene.says(AgentEvent::TurnEnded(TurnEnd::Cancelled));
         }
-        read += 7_000;
+        read += 10_000;
     }
     assert_eq!((scene.asked(), scene.taken()), (vec![Depth::Full], vec![(Depth::Full, CheckpointBy::Agent)]));
     assert_eq!(scene.view().sessions, 1, "the work continues in the same session");
-    scene.tool_begins("t").tool_ends("t", 200_000);
+    scene.tool_begins("t").tool_ends("t", 400_000);
     assert_eq!(scene.taken().last(), Some(&(Depth::Full, CheckpointBy::Agent)), "its earlier words are used");
     assert_eq!(scene.view().sessions, 2);
 }
