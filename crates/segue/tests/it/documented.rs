@@ -12,15 +12,20 @@ use crate::words::shown_by_the_program;
 
 fn documents() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
-    let mut files: Vec<PathBuf> = std::fs::read_dir(root.join("docs"))
-        .unwrap()
+    let mut files: Vec<PathBuf> = ["docs", "docs/guide"]
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap())
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
         .collect();
     files.push(root.join("README.md"));
     files.sort();
     let name = |path: &Path| path.strip_prefix(&root).unwrap().display().to_string();
-    files.iter().map(|path| (name(path), std::fs::read_to_string(path).unwrap())).collect()
+    let mut documents: Vec<(String, String)> =
+        files.iter().map(|path| (name(path), std::fs::read_to_string(path).unwrap())).collect();
+    let example = include_str!("../../../../docs/examples/segue.toml");
+    documents.push(("docs/examples/segue.toml".to_owned(), format!("```toml\n{example}```\n")));
+    documents
 }
 
 /// The fenced blocks of a document, with their languages.
