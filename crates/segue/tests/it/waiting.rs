@@ -350,14 +350,16 @@ impl Drop for Typist {
 fn enter_ends_a_wait_that_counts_down_in_one_place() {
     let world = world(vec![provider(3, Some(1), Refusal::RateLimited, Some(600_000))]);
     let mut typist = Typist::run(&world, &["run", "TASK.md"]);
-    until("the time that is left to change", || typist.shown().matches("Enter to retry now").count() >= 3);
+    until("the time that is left to change", || {
+        typist.shown().matches("· press Enter to retry now").count() >= 3
+    });
     typist.press_enter();
     let (code, shown) = typist.wait();
     assert_eq!(code, Some(0), "{shown}");
-    assert!(shown.contains("press Enter to retry now, Ctrl-C to stop (resumable)"), "{shown}");
+    assert!(shown.contains("Enter to retry now, Ctrl-C to stop (resumable)"), "{shown}");
     assert!(shown.contains("no longer waiting for scripted's rate limit"), "{shown}");
     // The terminal itself goes to a new line when Enter is pressed.
-    let lines = shown.lines().filter(|line| line.contains("Enter to retry now")).count();
+    let lines = shown.lines().filter(|line| line.contains("· press Enter to retry now")).count();
     assert_eq!(lines, 1, "the countdown is redrawn, not added\n{shown}");
     assert!(world.steps().lost(STEPS).is_empty() && world.steps().started_twice().is_empty());
     assert_eq!(refused(&world).0, 1);
