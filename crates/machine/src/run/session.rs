@@ -119,7 +119,8 @@ impl Run {
         let ratio = self.ratio;
         let resumed = self.conversation.take().is_some_and(|c| c == conversation);
         let Some(session) = self.view.session.as_mut().filter(|s| s.doing == Doing::Starting) else { return };
-        session.conversation = Some(conversation.to_owned());
+        // An agent without conversations has none to be continued.
+        session.conversation = (!conversation.is_empty()).then(|| conversation.to_owned());
         session.model = model.cloned().or(session.model.take());
         session.can = can;
         session.gauge = Gauge::new(window.or(configured), ceiling, budget, ratio);

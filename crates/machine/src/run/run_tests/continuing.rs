@@ -133,3 +133,16 @@ fn h3_after_a_crash_of_segue_the_conversation_is_resumed() {
     ready(&mut scene, "conversation-1");
     assert_eq!(continued(&scene), [(2, Continued::Resumed)]);
 }
+
+#[test]
+fn v1_an_answer_for_an_agent_without_conversations_comes_with_the_task() {
+    let mut scene = scene(&[Birth::Silent, Birth::Silent]);
+    ready(&mut scene, "");
+    let text = "STATUS: blocked – SQLite or Postgres?".to_owned();
+    scene.says(AgentEvent::TurnEnded(TurnEnd::Finished { text }));
+    assert_eq!(scene.exit_code(), 3);
+    scene.answered("Postgres");
+    ready(&mut scene, "");
+    let last = scene.prompts().pop();
+    assert!(matches!(&last, Some(Prompt::Continuation { answer: Some(_), .. })), "{last:?}");
+}
