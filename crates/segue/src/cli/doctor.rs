@@ -144,7 +144,7 @@ fn owner(at: &Place) -> Check {
             format!("run {} (process {})", holder.run, holder.pid)
         }
         Some(holder) => format!("none; the last was run {}", holder.run),
-        None => "nobody".to_owned(),
+        None => "none".to_owned(),
     };
-    Check { name: "owner".into(), fine: true, text }
+    Check { name: "active run".into(), fine: true, text }
 }

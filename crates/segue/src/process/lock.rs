@@ -29,7 +29,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub(crate) enum LockError {
     /// Another run is at work there.
     #[error(
-        "run {run} is at work here (process {pid}): `segue status` shows it, `segue stop {run}` ends it; \
+        "run {run} is active in this directory (process {pid}): `segue status` shows it, `segue stop {run}` ends it; \
          or work in another work tree (`git worktree add`)"
     )]
     Held {

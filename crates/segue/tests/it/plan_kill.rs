@@ -167,7 +167,7 @@ fn stop_reaches_a_plan_and_a_second_plan_is_refused_beside_it() {
     let running = in_phase_two(&world, "first");
     let second = world.segue(&["run", "segue.plan.toml", "--restart"]);
     second.exits(2);
-    assert!(second.err.contains("is at work here"), "{}", second.all());
+    assert!(second.err.contains("is active in this directory"), "{}", second.all());
     world.segue(&["stop"]).exits(0);
     running.wait().exits(130);
     let again = world.segue(&["resume", "--json"]);
