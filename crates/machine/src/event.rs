@@ -330,6 +330,9 @@ pub struct WorkState {
     pub trouble: Option<String>,
 }
 
+/// What stands for the tool where an agent asks before each model call instead of after each tool.
+pub const MODEL_CALL: &str = "model call";
+
 /// When a gate ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -34,7 +34,7 @@ pub use effect::{
 };
 pub use event::{
     Activity, Asked, ChangeHow, ChangedFile, CheckpointBy, CheckpointHow, Claims, Event, GateChange,
-    GateResult, GateWhen, Millis, Record, SessionReason, StopHow, WordsSource, WorkState,
+    GateResult, GateWhen, MODEL_CALL, Millis, Record, SessionReason, StopHow, WordsSource, WorkState,
 };
 pub use limits::{Limit, Limits};
 pub use permission::Subject;

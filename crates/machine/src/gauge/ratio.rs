@@ -26,7 +26,7 @@ const UNSEEN: u64 = 600;
 /// What is expected of a call from which its texts' density can be told, in tokens.
 const LEAST_SHOWN: u64 = 2_000;
 /// No session's texts are more alike than this, in thousandths.
-const LEAST_SPREAD: u64 = 50;
+const LEAST_SPREAD: u64 = 70;
 /// How many tenths of the spread a bound lies above what is expected.
 const WIDTH: u64 = 35;
 

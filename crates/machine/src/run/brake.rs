@@ -2,7 +2,7 @@
 //! hook waits for the answer, the agent can still be asked from the conversation without that result.
 
 use super::{HandoffKind, Replace, Run, SessionView, Then};
-use crate::{Asked, Depth, Effect, EndReason, Timer};
+use crate::{Asked, Depth, Effect, EndReason, MODEL_CALL, Timer};
 
 /// Room for the answer of a call whose results are counted as if they were very dense.
 const ANSWER: u64 = 2_000;
@@ -103,7 +103,9 @@ impl Run {
     // results. It works on where that is worth the call.
     fn early_request(&self) -> Option<Then> {
         let (spec, session) = (self.view.spec.as_ref()?, self.view.session.as_ref()?);
-        let asks = session.can.brake && session.can.ask && !session.can.side;
+        // Only a hook that is asked before each call guards the one after the answer, too.
+        let guarded = session.can.brake && self.held.contains_key(MODEL_CALL);
+        let asks = guarded && session.can.ask && !session.can.side;
         let free = !self.asked_early && self.taking.is_none() && self.ask.is_none() && !self.helper_works();
         if !asks || !free || !spec.policy.replaces() || self.replacing_is_off() {
             return None;

@@ -76,7 +76,7 @@ fn after_tool(input: &Value) -> Option<HookVerdict> {
 
 // Everything that the call will carry has come through the agent's own stream by now.
 fn before_model() -> Option<HookVerdict> {
-    ask("model call".to_owned(), 0)
+    ask(segue_machine::MODEL_CALL.to_owned(), 0)
 }
 
 fn ask(tool: String, chars: u64) -> Option<HookVerdict> {
