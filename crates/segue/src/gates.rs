@@ -69,12 +69,14 @@ pub(crate) async fn run(gate: &GateSpec, room: &GateRoom, when: GateWhen, round:
         Ok(ended) => (ended.exit, ended.timed_out, None),
         Err(error) => (None, false, Some(format!("the gate could not be run: {error}"))),
     };
+    let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    log::info!("gate {}: exit {exit:?} after {ms} ms", gate.name);
     GateResult {
         gate: gate.name.clone(),
         when,
         passed: exit == Some(0),
         exit,
-        ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        ms,
         output: Some(output.display().to_string()),
         tail: trouble.unwrap_or_else(|| tail(&output).unwrap_or_default()),
         timed_out,

@@ -25,6 +25,7 @@ mod secret_store;
 mod snapshots;
 mod state;
 mod store;
+mod trace;
 mod trust;
 
 fn main() -> std::process::ExitCode {

@@ -163,14 +163,15 @@ impl Document {
     }
 
     /// The same without secrets; how many there were is part of it.
-    pub(crate) fn clean(self, redactor: &Redactor) -> Self {
-        let Ok(mut value) = serde_json::to_value(&self) else { return self };
+    ///
+    /// # Errors
+    /// When it cannot be told without them: then it is not to be stored.
+    pub(crate) fn clean(self, redactor: &Redactor) -> serde_json::Result<Self> {
+        let mut value = serde_json::to_value(&self)?;
         let mut count = 0;
         clean(&mut value, redactor, &mut count);
-        match serde_json::from_value::<Self>(value) {
-            Ok(document) => Self { redacted: self.redacted.saturating_add(count), ..document },
-            Err(_) => self,
-        }
+        let document: Self = serde_json::from_value(value)?;
+        Ok(Self { redacted: self.redacted.saturating_add(count), ..document })
     }
 }
 

@@ -37,6 +37,9 @@ pub(crate) enum CheckpointError {
     /// It must not be written there.
     #[error(transparent)]
     Outside(#[from] OutsideError),
+    /// It cannot be put into words.
+    #[error("the checkpoint cannot be written as JSON: {0}")]
+    Words(#[from] serde_json::Error),
     /// It is no checkpoint, or half of one.
     #[error("checkpoint {}: it is damaged ({why}); segue continues from its own records", path.display())]
     Damaged {

@@ -49,13 +49,15 @@ pub(crate) fn take(place: &Workplace, mut request: Request) -> Vec<Event> {
     let by = if request.answer.is_some() { CheckpointBy::Agent } else { CheckpointBy::Segue };
     let text = text_of(place, &request, &judgement.judged);
     let document = document(place, &request, by, text, facts.as_ref(), &work, &judgement.judged);
-    let document = document.clean(&place.redactor);
-    let (depth, session, claims) = (document.depth, document.session, document.counts);
-    let troubles = place.forms.write(place.store.workdir(), &document);
+    let document = document.and_then(|document| document.clean(&place.redactor));
+    let (depth, session, claims) = (request.asked.depth, request.session, count(&judgement.judged));
+    let troubles =
+        document.as_ref().map_or_else(|_| Vec::new(), |d| place.forms.write(place.store.workdir(), d));
     work.trouble = work.trouble.into_iter().chain(troubles).reduce(|all, one| format!("{all}; {one}"));
     let mut events: Vec<Event> = judgement.events().collect();
     let checkpoint = request.id;
-    events.push(match store(place, document) {
+    let stored = document.map_err(CheckpointError::from).and_then(|document| store(place, document));
+    events.push(match stored {
         Ok(path) => Event::CheckpointTaken {
             checkpoint,
             session,
@@ -186,14 +188,14 @@ fn document(
     facts: Option<&Facts>,
     work: &WorkState,
     judged: &[Judged],
-) -> Document {
+) -> serde_json::Result<Document> {
     let situation = &request.situation;
     let files = facts.map_or_else(Files::default, |f| Files {
         created: f.added.clone(),
         modified: f.modified.clone(),
         deleted: f.deleted.clone(),
     });
-    Document {
+    Ok(Document {
         version: 0,
         id: request.id.clone(),
         created_at: Time(situation.at),
@@ -224,9 +226,9 @@ fn document(
         tree: work.tree.clone(),
         counts: count(judged),
         claims: judged.iter().map(ClaimEntry::from).collect(),
-        ledger: serde_json::to_value(remembered(request, judged)).ok(),
+        ledger: Some(serde_json::to_value(remembered(request, judged))?),
         redacted: 0,
         trouble: facts.and_then(|f| f.trouble.clone()).or_else(|| work.trouble.clone()),
         checksum: String::new(),
-    }
+    })
 }

@@ -11,7 +11,7 @@ use crate::config::{Flags, KEYS, resolve, show, to_json};
 pub(super) fn config(at: &Place, what: &Config) -> Result<u8, Failure> {
     match what {
         Config::Keys => return Ok(keys(at)),
-        Config::Schema => return Ok(config_file::schema()),
+        Config::Schema => return config_file::schema(),
         Config::Set { key, value, user } => return config_file::set(at, key, value, *user),
         Config::Edit { user } => return config_file::edit(at, *user),
         Config::Get { .. } | Config::Check | Config::Show => {}

@@ -86,15 +86,15 @@ pub(super) fn edit(at: &Place, user: bool) -> Result<u8, Failure> {
 }
 
 /// Prints the schema.
-pub(super) fn schema() -> u8 {
+pub(super) fn schema() -> Result<u8, Failure> {
     let mut root = node();
     for key in KEYS.iter().filter(|key| key.path != "agent") {
         put(&mut root, &key.path.split('.').collect::<Vec<_>>(), key);
     }
     root["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     root["title"] = json!("segue.toml");
-    out::line(&serde_json::to_string_pretty(&root).unwrap_or_default());
-    0
+    out::line(&serde_json::to_string_pretty(&root)?);
+    Ok(0)
 }
 
 /// A key that there is not.

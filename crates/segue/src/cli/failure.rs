@@ -80,6 +80,12 @@ failure_from! {
     std::io::Error => failed,
 }
 
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::failed(format!("this cannot be written as JSON: {error}"))
+    }
+}
+
 impl From<crate::plan::StateError> for Failure {
     fn from(error: crate::plan::StateError) -> Self {
         use crate::plan::StateError;

@@ -54,6 +54,7 @@ use failure::Failure;
 
 use crate::config::other_tools;
 use crate::driver::Message;
+use crate::trace;
 
 /// Runs the program and says how it ended.
 pub(crate) fn main() -> ExitCode {
@@ -67,7 +68,9 @@ pub(crate) fn main() -> ExitCode {
         }
     };
     let json = args.json;
-    match dispatch(args) {
+    let done = trace::begin(args.verbose).map_err(Failure::usage).and_then(|()| dispatch(args));
+    trace::finish();
+    match done {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             failure.print(json);

@@ -4,11 +4,20 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use serde::Serialize;
 use segue_report::{Time, escape_json, plain, printable};
+
+use super::failure::Failure;
 
 /// Writes one line.
 pub(super) fn line(text: &str) {
     painted([harmless(text)]);
+}
+
+/// Writes something as JSON on one line.
+pub(super) fn json(what: &impl Serialize) -> Result<(), Failure> {
+    line(&serde_json::to_string(what)?);
+    Ok(())
 }
 
 /// Writes lines.

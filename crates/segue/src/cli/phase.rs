@@ -103,7 +103,7 @@ fn check(at: &Place, flags: &Flags, job: Job) -> Result<u8, Failure> {
     process::sweep_marked(&format!("{}={}", process::RUN_MARK, room.run), Duration::from_millis(500));
     let _ = std::fs::remove_dir_all(&room.run_dir);
     let Some(results) = results else { return Ok(130) };
-    out::line(&serde_json::to_string(&results).unwrap_or_default());
+    out::json(&results)?;
     Ok(0)
 }
 

@@ -135,7 +135,7 @@ fn checkpoint(at: &Place, past: &[Past], id: &str) -> Result<u8, Failure> {
     };
     let document = Document::read(&at.store().find(path))?;
     if at.json {
-        out::line(&serde_json::to_string(&document).unwrap_or_default());
+        out::json(&document)?;
     } else {
         out::lines(document.summary.lines().map(segue_report::plain));
     }

@@ -40,7 +40,7 @@ fn show(at: &Place, reader: &segue_journal::Reader, run: &str) -> Result<u8, Fai
         doc = doc.crashed(crash.since, crash.alive.iter().map(|proc| proc.pid).collect(), now);
     }
     if at.json {
-        let mut json = serde_json::to_value(&doc).unwrap_or_default();
+        let mut json = serde_json::to_value(&doc)?;
         let holder = open::owner(at, id, view);
         json["process"] = holder.map_or(serde_json::Value::Null, |h| h.pid.into());
         json["status"] = seen.word().into();

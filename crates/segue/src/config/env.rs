@@ -12,8 +12,9 @@ use crate::config::origin::Origin;
 use crate::config::problem::{Problem, Trouble};
 use crate::config::read::{Written, read};
 
-/// Set by segue for its workers, its tests and its demonstration.
-const NOT_SETTINGS: [&str; 7] = [
+/// Set by segue for its workers, its tests and its demonstration, and by whoever looks for a fault.
+const NOT_SETTINGS: [&str; 8] = [
+    "SEGUE_LOG",
     "SEGUE_RUN",
     "SEGUE_TOKEN",
     "SEGUE_SOCKET",

@@ -122,6 +122,7 @@ pub(super) fn spawn(launch: Launch, session: u32, to: mpsc::Sender<Input>) -> io
         let pid = child.id().ok_or_else(|| io::Error::other("it ended at once"))?;
         Ok(((child, pid), pid))
     })?;
+    log::info!("s{session}: {program} started, process {pid}");
     let start = tree::start_time(pid).unwrap_or_default();
     let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
@@ -146,6 +147,7 @@ pub(super) fn spawn(launch: Launch, session: u32, to: mpsc::Sender<Input>) -> io
         if tokio::time::timeout(LAST_WORDS, last_words).await.is_err() {
             aborts.iter().for_each(tokio::task::AbortHandle::abort);
         }
+        log::info!("s{session}: process {pid} is gone, exit {exit:?}, {orphans} of its processes ended");
         let _ = to.send(Input::Agent(session, News::Gone { exit, orphans })).await;
     });
     Ok(Handle { pid, start, input, control, output, errors: heard })

@@ -69,7 +69,9 @@ impl Driver {
         let grown = self.machine.view().grown.clone();
         let key = learned::key(self.place.repo.as_ref(), self.place.store.workdir());
         self.desk.order(move || {
-            let _ = learned::add(&state, &key, &grown, clock::now());
+            if let Err(error) = learned::add(&state, &key, &grown, clock::now()) {
+                log::warn!("what the session's calls added is not kept: {error}");
+            }
         });
     }
 
@@ -95,7 +97,10 @@ impl Driver {
             text.trim_end()
         );
         self.desk.order(move || {
-            let _ = safely::append(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+            let written = safely::append(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+            if let Err(error) = written {
+                log::warn!("{}: {error}", path.display());
+            }
         });
     }
 

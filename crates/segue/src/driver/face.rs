@@ -10,6 +10,7 @@ use segue_report::{OuterStream, Style, Terminal, plain, to_json_line};
 
 use super::outlet::Outlet;
 use super::reread::Reread;
+use crate::trace;
 
 /// How a run is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +67,8 @@ pub(crate) struct Face {
 impl Face {
     /// A face of a run whose journal lies below `runs` that suits standard output.
     pub(crate) fn new(look: Look, runs: &Path, run: &str) -> Self {
-        let live = paints() && look == Look::Human;
+        // A line that is redrawn and lines from elsewhere do not go together.
+        let live = paints() && look == Look::Human && !trace::is_shown();
         let terminal = Terminal::new(style(live));
         let journal = (look == Look::Json).then(|| Reread::of(runs.to_owned(), run));
         let out = Outlet::open(io::stdout().as_fd(), journal);

@@ -33,6 +33,7 @@ use tokio::sync::mpsc;
 
 use crate::checkpoint::Workplace;
 use crate::config::AgentSettings;
+use crate::trace::{self, Kind};
 use crate::{clean, clock};
 
 pub(crate) use book::Book;
@@ -168,6 +169,7 @@ impl Driver {
         face: Face,
     ) -> Result<Self, DriverError> {
         let (sender, inbox) = mpsc::channel(256);
+        trace::into_run(&place.store.run_dir(&place.run), &place.redactor);
         let socket = Listener::open(&place.run)
             .map_err(|source| DriverError::System { what: "the run's socket", source })?;
         Ok(Self {
@@ -208,9 +210,10 @@ impl Driver {
         let mut signals = Signals::listen()?;
         let ended = self.turn(&mut signals).await;
         match &ended {
-            Ok(_) => {}
+            Ok(outcome) => log::info!("the run is over: {}", outcome.verdict.word()),
             Err(error @ DriverError::AtOnce { .. }) => self.end_at_once(error).await,
-            Err(_) => {
+            Err(error) => {
+                log::error!("{error}");
                 self.abandon(GONE).await;
                 self.save_last().await;
             }
@@ -279,6 +282,7 @@ impl Driver {
         }
         let record = Record { seq: self.book.next_seq(), at: clock::now(), event };
         let effects = self.machine.handle(&record);
+        log::trace!("event {}: {}, effects {}", record.seq, Kind::of_event(&record.event), Kind::list(&effects));
         self.keyboard.listen(self.machine.view().waiting.is_some());
         let said = self.face.render(&record, &effects, self.machine.view());
         self.book.add(&record, &effects, said)?;

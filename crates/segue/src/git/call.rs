@@ -101,10 +101,12 @@ impl Call {
             self.command.stdin(input);
         }
         self.command.stdout(out.try_clone().map_err(trouble)?).stderr(err.try_clone().map_err(trouble)?);
+        let began = Instant::now();
         let (mut child, _own) = own::spawn(&mut self.command).map_err(|error| {
             if error.kind() == io::ErrorKind::NotFound { GitError::GitMissing } else { trouble(error) }
         })?;
         let status = wait(&mut child, self.patience).map_err(trouble)?;
+        log::debug!("{name}: {} ms, {}", began.elapsed().as_millis(), shown(status));
         let Some(status) = status else {
             return Err(GitError::TimedOut { call: name, after: self.patience });
         };
@@ -159,6 +161,10 @@ pub(super) fn short(words: &str) -> String {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
+}
+
+fn shown(status: Option<ExitStatus>) -> String {
+    status.map_or_else(|| "it took too long".to_owned(), |status| status.to_string())
 }
 
 /// Waits for the child; one that takes too long is ended with all of its group, and `None` is the answer.

@@ -21,7 +21,8 @@ pub(super) use setup::{Clean, Init, InitPermissions, Man, Shell};
 #[command(name = "segue", version = env!("SEGUE_VERSION"), arg_required_else_help = true, max_term_width = 100)]
 #[command(after_help = "Try `segue demo`: it needs no key, no network and no agent.\n\
 Exit codes: 0 verified or unverified, 1 failed, 2 usage, 3 needs input, 4 stopped by a limit, \
-75 provider unavailable, retry later, 130 interrupted.")]
+75 provider unavailable, retry later, 130 interrupted.\n\
+SEGUE_LOG=debug, or git=debug,driver=trace: what goes into segue.log in the run's folder.")]
 pub(super) struct Args {
     /// Print JSON, one object per line
     #[arg(long, global = true)]
@@ -29,6 +30,9 @@ pub(super) struct Args {
     /// Work in this folder instead of the current one
     #[arg(short = 'C', long, global = true, value_name = "DIR")]
     pub(super) dir: Option<PathBuf>,
+    /// Show on standard error what segue itself does; -vv shows more
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(super) verbose: u8,
     #[command(subcommand)]
     pub(super) command: Command,
 }

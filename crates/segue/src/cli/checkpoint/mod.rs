@@ -106,7 +106,7 @@ pub(super) fn checkpoint(at: &Place, verb: &Verb) -> Result<u8, Failure> {
         Verb::Export { id, file, markdown, run } => export::export(at, id, file, *markdown, run.as_deref()),
         Verb::Prune { dry_run, days, count } => prune::prune(at, *dry_run, *days, *count),
         Verb::Schema => {
-            out::line(&serde_json::to_string_pretty(&schema()).unwrap_or_default());
+            out::line(&serde_json::to_string_pretty(&schema())?);
             Ok(0)
         }
     }

@@ -7,7 +7,7 @@ use crate::checkpoint::page;
 pub(super) fn show(at: &Place, one: &One) -> Result<u8, Failure> {
     let document = Shelf::open(at)?.read(one.id.as_deref(), one.run.as_deref())?;
     if at.json {
-        out::line(&serde_json::to_string(&document).unwrap_or_default());
+        out::json(&document)?;
     } else {
         out::lines(page(&document).lines().map(segue_report::plain));
     }

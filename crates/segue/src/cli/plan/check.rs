@@ -33,7 +33,7 @@ pub(super) fn check(at: &Place, one: &One) -> Result<u8, Failure> {
         }).to_string());
     } else {
         out::lines(command_lines(&commands));
-        out::lines(words(&one.file, &plan, &findings, errors));
+        out::lines(words(&one.file, &plan, &findings, errors)?);
     }
     Ok(u8::from(errors > 0))
 }
@@ -50,8 +50,8 @@ fn no_structure(file: &str, error: &NoPlan) -> u8 {
     1
 }
 
-fn words(file: &str, plan: &Plan, findings: &[Finding], errors: usize) -> Vec<String> {
-    let format = serde_json::to_value(plan.format).unwrap_or_default();
+fn words(file: &str, plan: &Plan, findings: &[Finding], errors: usize) -> Result<Vec<String>, Failure> {
+    let format = serde_json::to_value(plan.format)?;
     let mut lines = vec![format!("{file}: {}", format.as_str().unwrap_or_default())];
     let all = counts_per_file(plan);
     for part in &all {
@@ -80,5 +80,5 @@ fn words(file: &str, plan: &Plan, findings: &[Finding], errors: usize) -> Vec<St
         0 => "nothing is wrong".to_owned(),
         all => format!("{}, {}", count(errors, "error"), count(all - errors, "warning")),
     });
-    lines
+    Ok(lines)
 }

@@ -36,7 +36,7 @@ pub(in crate::cli) fn status(at: &Place, plan: Option<&str>, every: bool) -> Res
     let state = Kept::look(&choose(at, plan)?)?;
     let crashed = has_crashed(at, &state);
     if at.json {
-        let mut doc = serde_json::to_value(&state).unwrap_or_default();
+        let mut doc = serde_json::to_value(&state)?;
         doc["at_work"] = (state.status == Standing::Running && !crashed).into();
         doc["crashed"] = crashed.into();
         out::line(&doc.to_string());
@@ -44,7 +44,7 @@ pub(in crate::cli) fn status(at: &Place, plan: Option<&str>, every: bool) -> Res
     }
     show_line(at, &state);
     for (id, phase) in &state.phases {
-        let status = serde_json::to_value(phase.status).unwrap_or_default();
+        let status = serde_json::to_value(phase.status)?;
         let run = phase.run.as_deref().unwrap_or("");
         let why = segue_report::plain(&phase.why);
         out::line(format!("  {id:<6} {:<12} {run}  {why}", status.as_str().unwrap_or_default()).trim_end());
