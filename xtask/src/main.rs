@@ -24,11 +24,12 @@ const HELP: &str = "cargo xtask COMMAND
 
   test           everything that CI checks: format, lints, edges, licenses and sources of dependencies, generated files, all tests
   quick [WORD…]  what answers within a minute: format, the pure tests, and the tests from end to end whose names hold a word
-  nightly [PART] what is too slow for each change, with new random inputs; PART is one of random, fuzz, faults, matrix, deny
+  nightly [PART] what is too slow for each change, with new random inputs; PART is one of random, longest, fuzz, faults, matrix, deny
   nightly matrix [--pairwise] [--again] [WORD…]
                  what the agents' knowledge becomes at handoffs, into docs/continuity.md; goes on where it stopped
   agents         the real agents that the tests drive, at pinned versions, into target/agents
-  bench [PART]   what segue costs, as a table; PART is one of machine, redact, ledger, plans, program, handoff, checkpoint, beside
+  bench [PART]   what segue costs, as a table; PART is one of machine, redact, ledger, plans, program, handoff, checkpoint,
+                 beside, long, and longest, a run of a million events
   faults         everything that can go wrong at a provider, on every agent, as a table for the docs;
                  [--agent A,B] [--fault F,G] [--when W] choose a part of it
   forecast       how good the forecast of a window's growth is, as a table for the docs

@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use segue_rehearsal::matrix::{self, Cell};
 use serde_json::{Value, json};
 
-use crate::bench::redact;
+use crate::bench::{self, redact};
 use crate::{Outcome, agents, deny, faults, fuzz, shell, test};
 
 /// The figures of each cell, by its name.
@@ -22,17 +22,20 @@ type Results = BTreeMap<String, Value>;
 pub(crate) fn nightly(words: &[&str]) -> Outcome {
     match words {
         [] => {
-            let parts = random().and(redact::check()).and(deny::with_cargo_deny());
+            let parts =
+                random().and(redact::check()).and(bench::bench(Some("longest"))).and(deny::with_cargo_deny());
             parts.and(fuzz::fuzz(&[])).and(faults::faults(&[])).and(continuity(&[]))
         }
         ["random"] => random(),
         ["redact"] => redact::check(),
+        ["longest"] => bench::bench(Some("longest")),
         ["fuzz"] => fuzz::fuzz(&[]),
         ["deny"] => deny::with_cargo_deny(),
         ["faults"] => faults::faults(&[]),
         ["matrix", words @ ..] => continuity(words),
         _ => {
-            let parts = "random | redact | fuzz | faults | deny | matrix [--pairwise] [--again] [WORD…]";
+            let parts =
+                "random | redact | longest | fuzz | faults | deny | matrix [--pairwise] [--again] [WORD…]";
             Err(format!("cargo xtask nightly [{parts}]").into())
         }
     }

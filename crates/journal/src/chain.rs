@@ -10,6 +10,9 @@ use crate::row::{Entry, RunRow};
 /// The first words of what is hashed: another format begins with others.
 const FORMAT: &[u8] = b"segue journal 1";
 
+/// What tells a state in the chain from an event.
+const STATE: &[u8] = b"segue journal state";
+
 /// A link of the chain, after the event with this number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link {
@@ -40,6 +43,16 @@ impl Link {
         add(&mut hash, entry.event);
         add(&mut hash, entry.effects);
         Self { seq: entry.seq, hash: *hash.finalize().as_bytes() }
+    }
+
+    /// The link after the state was stored that these events lead to: what follows covers it, too.
+    pub(crate) fn with_state(&self, version: &str, state: &[u8]) -> Self {
+        let mut hash = blake3::Hasher::new();
+        hash.update(&self.hash);
+        hash.update(STATE);
+        add(&mut hash, version);
+        hash.update(blake3::hash(state).as_bytes());
+        Self { seq: self.seq, hash: *hash.finalize().as_bytes() }
     }
 
     /// The hash in hexadecimal.

@@ -11,7 +11,7 @@ use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, OptionalExtension, Row
 
 use crate::chain::{Integrity, Link};
 use crate::error::{Error, Result, on};
-use crate::row::{Entry, RunRow, StoredEvent};
+use crate::row::{Entry, RunRow, StoredEvent, StoredState, WantedState};
 use crate::schema;
 
 /// How long a reader waits for another process that holds the journal.
@@ -43,7 +43,7 @@ impl RunFile {
         Ok(Self { conn, path: path.to_owned(), id })
     }
 
-    /// Opens it for writing; makes it, for its owner alone, or brings it to this version where needed.
+    /// Opens it for writing; makes it, for its owner alone, where there is none.
     pub(crate) fn write(path: &Path) -> Result<Self> {
         if identity(path)?.is_none() {
             make(path).map_err(|error| cannot(path, &error))?;
@@ -61,7 +61,7 @@ impl RunFile {
         write_ahead(&conn).map_err(on(path))?;
         conn.pragma_update(None, "synchronous", "FULL").map_err(on(path))?;
         conn.pragma_update(None, "foreign_keys", true).map_err(on(path))?;
-        schema::migrate(&mut conn, path)?;
+        schema::create(&mut conn, path)?;
         let id = identity(path)?.ok_or_else(|| Error::Gone { path: path.to_owned() })?;
         Ok(Self { conn, path: path.to_owned(), id })
     }
@@ -116,13 +116,16 @@ impl RunFile {
             .map_err(on(&self.path))
     }
 
-    /// Computes the whole chain anew and compares; `link` is one that was put down elsewhere.
-    pub(crate) fn verify(&self, run: &str, link: Option<&Link>) -> Result<Integrity> {
-        let row = self.row(run)?;
-        let mut at = Link::first(&row);
-        if let Some(link) = link.filter(|link| link.seq == 0 && link.hash != at.hash) {
-            return Ok(Integrity::Broken { seq: link.seq, what: "what the run was asked for was changed" });
+    /// Computes the chain anew from `at` on and compares; `link` is one that was put down elsewhere.
+    pub(crate) fn verify(&self, run: &str, mut at: Link, link: Option<&Link>) -> Result<Integrity> {
+        if let Some(link) = link.filter(|link| link.seq == at.seq && link.hash != at.hash) {
+            let asked = "what the run was asked for was changed";
+            let what = if link.seq == 0 { asked } else { "it, or an event before it, was replaced" };
+            return Ok(Integrity::Broken { seq: link.seq, what });
         }
+        // A writer may add events and states meanwhile: all of it is looked at as it stood at one moment.
+        let _moment = self.conn.unchecked_transaction().map_err(on(&self.path))?;
+        let mut states = self.states_after(at.seq)?.into_iter().peekable();
         loop {
             let page = self.links(run, at.seq)?;
             if page.is_empty() {
@@ -137,15 +140,62 @@ impl RunFile {
                 if stored.as_deref() != Some(&at.hash[..]) {
                     return broken("it is not as it was written");
                 }
+                if states.next_if_eq(&at.seq).is_some() {
+                    let (version, state, stored) = self.state_at(at.seq)?;
+                    at = at.with_state(&version, &state);
+                    if stored != at.hash {
+                        return broken("the state that was stored after it is not as it was written");
+                    }
+                }
                 if link.is_some_and(|link| link.seq == at.seq && link.hash != at.hash) {
                     return broken("it, or an event before it, was replaced");
                 }
             }
         }
+        if let Some(seq) = states.next() {
+            return Ok(Integrity::Broken { seq, what: "events up to it are missing, and a state is there" });
+        }
         if let Some(link) = link.filter(|link| link.seq > at.seq) {
             return Ok(Integrity::Broken { seq: link.seq, what: "events up to it are missing at the end" });
         }
         Ok(Integrity::Whole(at))
+    }
+
+    /// The newest state that is wanted and fits to its event's link.
+    pub(crate) fn state(&self, run: &str, wanted: &WantedState<'_>) -> Result<Option<StoredState>> {
+        let WantedState { version, upto, before } = *wanted;
+        let engine = on(&self.path);
+        let mut query = self
+            .conn
+            .prepare_cached(
+                "SELECT s.seq, s.at, s.state, s.chain, e.chain FROM states s CROSS JOIN events e ON e.run = ?1 AND e.seq = s.seq
+                 WHERE s.version = ?2 AND s.seq <= ?3 AND s.at < ?4 ORDER BY s.seq DESC",
+            )
+            .map_err(&engine)?;
+        let mut rows = query.query(params![run, version, clamp(upto), clamp(before)]).map_err(&engine)?;
+        while let Some(row) = rows.next().map_err(&engine)? {
+            let found = stored_state(row, version).map_err(&engine)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    fn states_after(&self, seq: u64) -> Result<Vec<u64>> {
+        self.conn
+            .prepare_cached("SELECT seq FROM states WHERE seq > ?1 ORDER BY seq")
+            .and_then(|mut query| query.query_map([clamp(seq)], |row| unsigned(row, 0))?.collect())
+            .map_err(on(&self.path))
+    }
+
+    fn state_at(&self, seq: u64) -> Result<(String, Vec<u8>, Vec<u8>)> {
+        self.conn
+            .prepare_cached("SELECT version, state, chain FROM states WHERE seq = ?1")
+            .and_then(|mut query| {
+                query.query_row([clamp(seq)], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            })
+            .map_err(on(&self.path))
     }
 
     fn links(&self, run: &str, after: u64) -> Result<Vec<(StoredEvent, Option<Vec<u8>>)>> {
@@ -170,10 +220,23 @@ impl StoredEvent {
     }
 }
 
-/// The last link that is stored.
+// Nothing where the state does not belong to the event that it lies beside.
+fn stored_state(row: &Row<'_>, version: &str) -> rusqlite::Result<Option<StoredState>> {
+    let (seq, at, state) = (unsigned(row, 0)?, unsigned(row, 1)?, row.get::<_, Vec<u8>>(2)?);
+    let event: Option<Vec<u8>> = row.get(4)?;
+    let Some(hash) = event.and_then(|hash| hash.try_into().ok()) else { return Ok(None) };
+    let link = Link { seq, hash }.with_state(version, &state);
+    let fits = row.get::<_, Vec<u8>>(3)? == link.hash;
+    Ok(fits.then_some(StoredState { seq, at, state, link }))
+}
+
+/// The last link that is stored: that of the last event, or of the state after it.
 pub(crate) fn last_link(conn: &Connection, run: &RunRow) -> rusqlite::Result<Link> {
     let stored = conn
-        .prepare_cached("SELECT seq, chain FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1")?
+        .prepare_cached(
+            "SELECT e.seq, coalesce(s.chain, e.chain) FROM events e LEFT JOIN states s ON s.seq = e.seq
+             WHERE e.run = ?1 ORDER BY e.seq DESC LIMIT 1",
+        )?
         .query_row([&run.id], |row| Ok((unsigned(row, 0)?, row.get::<_, Option<Vec<u8>>>(1)?)))
         .optional()?;
     Ok(stored.map_or_else(

@@ -14,25 +14,25 @@ use crate::chain::Integrity;
 use crate::row::StoredEvent;
 use crate::{UNREADABLE, schema};
 
-struct Place {
-    dir: TempDir,
+pub(super) struct Place {
+    pub(super) dir: TempDir,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { dir: tempfile::tempdir().unwrap() }
     }
 
     /// The journal of run r1.
-    fn path(&self) -> PathBuf {
+    pub(super) fn path(&self) -> PathBuf {
         self.journal().view().file("r1")
     }
 
-    fn journal(&self) -> Journal {
+    pub(super) fn journal(&self) -> Journal {
         Journal::open(self.dir.path())
     }
 
-    fn with_run(&self, id: &str) -> Journal {
+    pub(super) fn with_run(&self, id: &str) -> Journal {
         let mut journal = self.journal();
         journal.create_run(&run(id, 1)).unwrap();
         journal
@@ -51,7 +51,7 @@ fn run(id: &str, created_at: u64) -> RunRow {
     }
 }
 
-fn entry(seq: u64) -> Entry<'static> {
+pub(super) fn entry(seq: u64) -> Entry<'static> {
     Entry { seq, at: 1_000 + seq, event: r#"{"type":"x"}"#, effects: "[]" }
 }
 
@@ -105,7 +105,7 @@ fn a_newer_journal_is_refused_and_left_alone() {
     assert_eq!(place.journal().view().runs().unwrap()[0].status, UNREADABLE);
     let said = refused.to_string();
     assert!(
-        said.contains("version 3") && said.contains("up to 2") && said.contains("update segue"),
+        said.contains("version 4") && said.contains("up to 3") && said.contains("update segue"),
         "{said}"
     );
 }

@@ -16,6 +16,6 @@ mod writer;
 pub use chain::{Integrity, Link};
 pub use error::{Error, Result};
 pub use reader::{Reader, UNREADABLE};
-pub use row::{Entry, RunRow, Status, StoredEvent};
+pub use row::{Entry, RunRow, Status, StoredEvent, StoredState, WantedState};
 pub use schema::VERSION;
 pub use writer::Journal;

@@ -9,7 +9,7 @@ use crate::chain::{Integrity, Link};
 use crate::error::{Error, Result};
 use crate::file::RunFile;
 use crate::index;
-use crate::row::{RunRow, StoredEvent};
+use crate::row::{RunRow, StoredEvent, StoredState, WantedState};
 
 /// How many runs the error about an ambiguous prefix names.
 const NAMED: usize = 5;
@@ -100,7 +100,20 @@ impl Reader {
     /// Computes the whole chain of a run anew and compares it with what is stored, and with a link that was put down
     /// elsewhere.
     pub fn verify(&self, run: &str, link: Option<&Link>) -> Result<Integrity> {
-        self.open(run)?.verify(run, link)
+        let file = self.open(run)?;
+        let first = Link::first(&file.row(run)?);
+        file.verify(run, first, link)
+    }
+
+    /// The same from a state on. With a link from elsewhere that is not older than the state, a chain that is whole proves
+    /// that the state is the one that was stored then; events before it are not looked at.
+    pub fn verify_from(&self, run: &str, state: &StoredState, link: Option<&Link>) -> Result<Integrity> {
+        self.open(run)?.verify(run, state.link, link)
+    }
+
+    /// The newest state of a run that is wanted and fits to the stored link of its event.
+    pub fn state(&self, run: &str, wanted: &WantedState<'_>) -> Result<Option<StoredState>> {
+        self.open(run)?.state(run, wanted)
     }
 
     /// The last event of which the journal says that it was anchored, and where.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::chain::Link;
+
 /// One run, as lists show it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRow {
@@ -45,6 +47,30 @@ pub struct StoredEvent {
     pub event: String,
     /// The effects that it caused, as JSON.
     pub effects: String,
+}
+
+/// What the events up to one of them led to, so that whoever wants to know need not read them all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredState {
+    /// The last event that it covers.
+    pub seq: u64,
+    /// When that was taken in.
+    pub at: u64,
+    /// In the caller's bytes.
+    pub state: Vec<u8>,
+    /// The chain's link with it.
+    pub link: Link,
+}
+
+/// Which state is looked for.
+#[derive(Debug, Clone, Copy)]
+pub struct WantedState<'a> {
+    /// One that was written by this version of the caller.
+    pub version: &'a str,
+    /// It covers no event after this one.
+    pub upto: u64,
+    /// …and none from this time on.
+    pub before: u64,
 }
 
 /// Where a run stands after the events stored with it.

@@ -138,6 +138,29 @@ impl Journal {
         if file.is_in_place() { Ok(()) } else { Err(Error::Gone { path: path.clone() }) }
     }
 
+    /// Stores what the events so far led to; every later event covers it. `at` is the time of the last one.
+    pub fn keep_state(&mut self, run: &str, version: &str, at: u64, state: &[u8]) -> Result<()> {
+        let Open { file, row, last } = self.opened(run)?;
+        let path = file.path.clone();
+        let engine = on(&path);
+        let change = file.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&engine)?;
+        let stored = last_link(&change, row).map_err(&engine)?;
+        if stored != *last {
+            let why = format!("event {} is not the last one any more, or not as it was written", last.seq);
+            return Err(Error::Changed { path: path.clone(), why });
+        }
+        let link = stored.with_state(version, state);
+        change
+            .execute(
+                "INSERT INTO states (seq, at, version, state, chain) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![clamp(link.seq), clamp(at), version, state, &link.hash[..]],
+            )
+            .map_err(&engine)?;
+        change.commit().map_err(&engine)?;
+        *last = link;
+        Ok(())
+    }
+
     /// The last link of a run.
     pub fn link(&mut self, run: &str) -> Result<Link> {
         Ok(self.opened(run)?.last)
@@ -173,7 +196,8 @@ impl Journal {
                 )
                 .map_err(on(&path))?;
         }
-        change.execute("DELETE FROM anchors", []).map_err(on(&path))?;
+        // States are only worth what the old links proved.
+        change.execute_batch("DELETE FROM anchors; DELETE FROM states").map_err(on(&path))?;
         change.commit().map_err(on(&path))?;
         *last = link;
         Ok(())
@@ -195,3 +219,7 @@ impl Journal {
 #[cfg(test)]
 #[path = "journal_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "state_tests.rs"]
+mod state_tests;

@@ -143,7 +143,7 @@ pub struct DaySpent {
 }
 
 /// What one agent spent in a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentSpent {
     /// Tokens and money.
     pub totals: Totals,

@@ -43,7 +43,7 @@ fn every_run_keeps_its_limits_and_can_be_replayed_and_resumed() {
             world.step(step)?;
         }
         world.end(end)?;
-        replays_the_same(&world.records, &world.effects)?;
+        replays_the_same(&world.records, &world.effects, seed)?;
         *records.borrow_mut() += world.records.len();
         for name in names_of(&world.effects) {
             *covered.borrow_mut().entry(name).or_default() += 1;
@@ -67,15 +67,31 @@ fn every_run_keeps_its_limits_and_can_be_replayed_and_resumed() {
 }
 
 // A journal is text: what is replayed is what was written and read back.
-fn replays_the_same(records: &[Record], effects: &[Vec<Effect>]) -> Result<(), TestCaseError> {
+// Somewhere on the way the machine itself is stored and read back, and must go on as if it had not been.
+fn replays_the_same(records: &[Record], effects: &[Vec<Effect>], chance: u64) -> Result<(), TestCaseError> {
     let mut run = Run::default();
-    for (record, before) in records.iter().zip(effects) {
+    let mut stored: Option<Run> = None;
+    let stored_at = chance % (records.len().max(1) as u64);
+    for (n, (record, before)) in (0..).zip(records.iter().zip(effects)) {
         let text = serde_json::to_string(record).map_err(|e| TestCaseError::fail(e.to_string()))?;
         let read: Record = serde_json::from_str(&text)
             .map_err(|e| TestCaseError::fail(format!("{text} cannot be read: {e}")))?;
         prop_assert_eq!(&read, record);
         let again = run.handle(&read);
         prop_assert_eq!(&again, before, "record {} is answered differently in the replay", record.seq);
+        if let Some(stored) = &mut stored {
+            prop_assert_eq!(
+                &stored.handle(&read),
+                before,
+                "record {} after the state was stored",
+                record.seq
+            );
+        } else if n == stored_at {
+            let text = text_of(&run)?;
+            let read =
+                serde_json::from_str(&text).map_err(|e| TestCaseError::fail(format!("{text}: {e}")))?;
+            stored = Some(read);
+        }
         for effect in before {
             let text = serde_json::to_string(effect).map_err(|e| TestCaseError::fail(e.to_string()))?;
             let read: Effect = serde_json::from_str(&text)
@@ -83,7 +99,14 @@ fn replays_the_same(records: &[Record], effects: &[Vec<Effect>]) -> Result<(), T
             prop_assert_eq!(&read, effect);
         }
     }
+    if let Some(stored) = &stored {
+        prop_assert_eq!(text_of(stored)?, text_of(&run)?, "the state was stored after {}", stored_at);
+    }
     Ok(())
+}
+
+fn text_of(run: &Run) -> Result<String, TestCaseError> {
+    serde_json::to_string(run).map_err(|e| TestCaseError::fail(e.to_string()))
 }
 
 fn names_of(effects: &[Vec<Effect>]) -> BTreeSet<String> {

@@ -9,6 +9,7 @@ use segue_machine::{
     AgentEvent, AgentFailure, Effect, Event, Millis, Notice, Outcome, Record, RunSpec, SessionView, Source,
     View,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::fields::{
     AgentSaid, CheckpointFailed, CheckpointRequested, CheckpointTaken, GateFinished, GaugeRead,
@@ -18,7 +19,7 @@ use crate::fields::{
 use crate::{Line, Outer, SCHEMA, Time, words};
 
 /// Makes the outer lines of one run and numbers them.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct OuterStream {
     run: String,
     seq: u64,
@@ -30,19 +31,31 @@ pub struct OuterStream {
 }
 
 /// What the stream remembers of a session, because later lines speak of it when it is gone from the view.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Seen {
     started: bool,
     calls: u32,
     percent: Option<Percent>,
     stage: Option<String>,
-    asked: Option<Option<String>>,
+    asked: Option<AskedAt>,
+}
+
+/// At which stage an agent was asked for a checkpoint, if it was one.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct AskedAt {
+    stage: Option<String>,
 }
 
 impl OuterStream {
     /// A stream that has written nothing.
     pub fn new(run_id: impl Into<String>) -> Self {
         Self { run: run_id.into(), seq: 0, restarts: 0, context_restarts: 0, seen: BTreeMap::new() }
+    }
+
+    /// The number of the last line.
+    #[must_use]
+    pub fn last(&self) -> u64 {
+        self.seq
     }
 
     /// The lines of one step: the event's own line, the notices in the order of the effects, the verdict.
@@ -59,7 +72,7 @@ impl OuterStream {
             if let Effect::Announce(notice) = effect {
                 events.push(self.of_notice(notice, view));
             } else if let Effect::TakeCheckpoint { session, asked, .. } = effect {
-                self.seen.entry(*session).or_default().asked = Some(asked.stage.clone());
+                self.seen.entry(*session).or_default().asked = Some(AskedAt { stage: asked.stage.clone() });
             } else if let Effect::Finish(finish) = effect {
                 outcome = Some(finish);
             }
@@ -97,7 +110,7 @@ impl OuterStream {
                     session: name(*session),
                     by: *by,
                     depth: *depth,
-                    stage: seen.asked.take().unwrap_or_else(|| seen.stage.clone()),
+                    stage: seen.asked.take().map_or_else(|| seen.stage.clone(), |asked| asked.stage),
                     percent: seen.percent.map(number),
                     path: path.clone(),
                     claims: *claims,

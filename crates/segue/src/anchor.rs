@@ -7,13 +7,18 @@
 use std::io;
 
 use segue_journal::{Integrity, Journal, Link, Reader};
+use segue_machine::Millis;
 use serde::{Deserialize, Serialize};
 
 use crate::private::Private;
+use crate::run_state;
 use crate::state::State;
 
 /// Where the anchors lie in the user's state folder.
 const FOLDER: &str = "anchors";
+
+/// A run with more events than this is long: to look at all of them would be felt.
+const LONG: u64 = 20_000;
 
 /// What is said of a run or plan that has no anchor here.
 pub(crate) const ELSEWHERE: &str = "it was started elsewhere, so segue cannot check whether it was changed";
@@ -77,14 +82,35 @@ impl Anchors {
         (anchor, self.state.known_id())
     }
 
-    /// Holds a run against its anchor.
+    /// The link that was put down of a run.
+    pub(crate) fn link(&self, run: &str) -> Option<Link> {
+        self.find(run).0.map(|anchor| Link { seq: anchor.seq, hash: anchor.hash })
+    }
+
+    /// Holds a run that is to continue against its anchor: all of it, or of a long one what follows its newest proven state.
+    pub(crate) fn check_to_continue(&self, reader: &Reader, run: &str) -> segue_journal::Result<Trust> {
+        if reader.last_seq(run)? > LONG
+            && let Some(link) = self.link(run)
+            && run_state::proven(reader, run, Some(&link), Millis::MAX)?.is_some()
+        {
+            return self.check_rest(reader, run);
+        }
+        self.check(reader, run)
+    }
+
+    /// Holds all of a run against its anchor.
     pub(crate) fn check(&self, reader: &Reader, run: &str) -> segue_journal::Result<Trust> {
+        let link = self.link(run);
+        if let Integrity::Broken { seq, what } = reader.verify(run, link.as_ref())? {
+            return Ok(Trust::Broken(format!("event {seq}: {what}")));
+        }
+        self.check_rest(reader, run)
+    }
+
+    // The anchor itself, and what is in no journal.
+    fn check_rest(&self, reader: &Reader, run: &str) -> segue_journal::Result<Trust> {
         let broken = |what: String| Ok(Trust::Broken(what));
         let (anchor, here) = self.find(run);
-        let link = anchor.as_ref().map(|anchor| Link { seq: anchor.seq, hash: anchor.hash });
-        if let Integrity::Broken { seq, what } = reader.verify(run, link.as_ref())? {
-            return broken(format!("event {seq}: {what}"));
-        }
         let noted = reader.anchored(run)?;
         let Some(anchor) = anchor else {
             if noted.is_some_and(|(_, place)| place == here) {

@@ -8,11 +8,12 @@ use std::io;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use segue_machine::{AgentBudget, BudgetSpec, DaySpent, Millis, Opening, Run, Spent, View};
+use segue_journal::Reader;
+use segue_machine::{AgentBudget, BudgetSpec, DaySpent, Millis, Opening, Spent, View};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{AgentKind, AgentSettings, Settings};
-use crate::history::Past;
+use crate::history::{self, HistoryError};
 use crate::state::State;
 
 const OPENINGS: &str = "openings.json";
@@ -144,10 +145,10 @@ impl DayBook {
         run: &str,
         workdir: &str,
         settings: &Settings,
-        past: &[Past],
+        past: Option<&Reader>,
         now: Millis,
-    ) -> Option<Self> {
-        let state = State::of_user().filter(|_| !settings.budget.unkept)?;
+    ) -> Result<Option<Self>, HistoryError> {
+        let Some(state) = State::of_user().filter(|_| !settings.budget.unkept) else { return Ok(None) };
         let (day, midnight) = local_day(now);
         prune(&state, now);
         let line = state.read::<Day>(&file(&day)).runs.remove(run).unwrap_or_default();
@@ -156,17 +157,19 @@ impl DayBook {
             let account = agent.account.as_ref().map_or_else(|| name.clone(), |a| format!("{name}/{a}"));
             (name, account)
         };
-        Some(Self {
+        // What the run had spent when the day began, by its own journal.
+        let before = past.map(|reader| history::folded_before(reader, run, midnight)).transpose()?;
+        Ok(Some(Self {
             state,
             run: run.to_owned(),
             workdir: workdir.to_owned(),
             accounts: settings.agents.iter().map(account).collect(),
             day,
-            before: before(past, midnight),
+            before: before.map(|before| by_agent(before.state.machine.view())).unwrap_or_default(),
             earlier_ms: line.wall_ms,
             since: now,
             openings: 0,
-        })
+        }))
     }
 
     /// Leaves out the openings that the run had before this life.
@@ -246,15 +249,6 @@ fn by_agent(view: &View) -> BTreeMap<String, Spent> {
         (name.clone(), Spent::of(spent.totals, spent.sessions))
     };
     names.map(spent).collect()
-}
-
-// What the run had spent when the day began, by its own journal.
-fn before(past: &[Past], midnight: Millis) -> BTreeMap<String, Spent> {
-    let mut machine = Run::default();
-    for step in past.iter().take_while(|step| step.record.at < midnight) {
-        machine.handle(&step.record);
-    }
-    by_agent(machine.view())
 }
 
 /// The local day of a moment, and when it began.

@@ -82,16 +82,6 @@ fn openings_are_kept_once_and_the_middle_one_is_usual() {
 }
 
 #[test]
-fn what_a_run_spent_on_earlier_days_comes_from_its_own_journal() {
-    let noted = |seq, at| Past {
-        record: Record { seq, at, event: Event::NoteLeft { text: "n".to_owned() } },
-        decided: Vec::new(),
-    };
-    assert!(before(&[noted(1, 5), noted(2, 50)], 20).is_empty());
-    assert!(before(&[], 20).is_empty());
-}
-
-#[test]
 fn old_days_are_cleared_away_and_nothing_else() {
     let dir = tempfile::tempdir().unwrap();
     let state = State::at(dir.path());

@@ -1,8 +1,11 @@
-//! A run read back from its journal: the same events through the same machine.
+//! A run read back from its journal: the same events through the same machine, from the newest state that is stored.
 
 use segue_journal::{Reader, StoredEvent};
-use segue_machine::{Effect, Event, Record, Run};
+use segue_machine::{Effect, Event, Millis, Record, Run};
 use thiserror::Error;
+
+use crate::anchor::Anchors;
+use crate::run_state::{self, RunState};
 
 /// How many events are read at a time.
 const PAGE: usize = 5_000;
@@ -43,6 +46,53 @@ pub(crate) struct Difference {
     pub(crate) decided: Vec<String>,
 }
 
+/// A run as its journal has it.
+#[derive(Debug)]
+pub(crate) struct Folded {
+    pub(crate) state: RunState,
+    /// The last event that it has seen.
+    pub(crate) last: u64,
+}
+
+impl Folded {
+    /// Takes in what the journal has beyond it, up to a time.
+    pub(crate) fn read_on(&mut self, reader: &Reader, run: &str, before: Millis) -> Result<(), HistoryError> {
+        loop {
+            let stored = reader.events(run, self.last, PAGE)?;
+            if stored.is_empty() {
+                return Ok(());
+            }
+            for event in &stored {
+                let record = record(run, event)?;
+                if record.at >= before {
+                    return Ok(());
+                }
+                let effects = self.state.machine.handle(&record);
+                self.state.stream.take(&record, &effects, self.state.machine.view());
+                self.last = record.seq;
+            }
+        }
+    }
+}
+
+/// A run as it stands, from its newest stored state on.
+pub(crate) fn folded(reader: &Reader, run: &str) -> Result<Folded, HistoryError> {
+    folded_before(reader, run, Millis::MAX)
+}
+
+/// A run as it stood before a time.
+pub(crate) fn folded_before(reader: &Reader, run: &str, before: Millis) -> Result<Folded, HistoryError> {
+    let link = Anchors::of_user().and_then(|anchors| anchors.link(run));
+    let stored = run_state::proven(reader, run, link.as_ref(), before)?;
+    // One that cannot be read is of no use; the events are.
+    let known = stored.and_then(|stored| Some((RunState::unpack(&stored.state).ok()?, stored.seq)));
+    let (state, last) = known.unwrap_or_else(|| (RunState::new(run), 0));
+    let mut folded = Folded { state, last };
+    folded.read_on(reader, run, before)?;
+    log::debug!("run {run}: {} events folded after the state of event {last}", folded.last - last);
+    Ok(folded)
+}
+
 /// Reads the events of a run after `after`, in order.
 pub(crate) fn read(reader: &Reader, run: &str, after: u64) -> Result<Vec<Past>, HistoryError> {
     let mut past = Vec::new();
@@ -71,30 +121,36 @@ pub(crate) fn replay(past: &[Past], mut each: impl FnMut(&Past, &[Effect], &Run)
 }
 
 /// Every place where the machine decides otherwise than it did.
-pub(crate) fn differences(past: &[Past]) -> Vec<Difference> {
+pub(crate) fn differences(past: &[Past]) -> serde_json::Result<Vec<Difference>> {
+    let lines = |effects: &[Effect]| -> serde_json::Result<Vec<String>> {
+        effects.iter().map(serde_json::to_string).collect()
+    };
+    let mut machine = Run::default();
     let mut found = Vec::new();
-    replay(past, |step, effects, _| {
-        if step.decided != effects {
-            let lines =
-                |effects: &[Effect]| effects.iter().filter_map(|e| serde_json::to_string(e).ok()).collect();
+    for step in past {
+        let decided = machine.handle(&step.record);
+        if step.decided != decided {
             found.push(Difference {
                 seq: step.record.seq,
-                event: serde_json::to_string(&step.record.event).unwrap_or_default(),
-                recorded: lines(&step.decided),
-                decided: lines(effects),
+                event: serde_json::to_string(&step.record.event)?,
+                recorded: lines(&step.decided)?,
+                decided: lines(&decided)?,
             });
         }
-    });
-    found
+    }
+    Ok(found)
 }
 
 fn decode(run: &str, stored: &StoredEvent) -> Result<Past, HistoryError> {
-    let bad = |why: serde_json::Error| HistoryError::Event {
-        run: run.to_owned(),
-        seq: stored.seq,
-        why: why.to_string(),
-    };
-    let event: Event = serde_json::from_str(&stored.event).map_err(bad)?;
-    let decided = serde_json::from_str(&stored.effects).map_err(bad)?;
-    Ok(Past { record: Record { seq: stored.seq, at: stored.at, event }, decided })
+    let decided = serde_json::from_str(&stored.effects).map_err(|why| unreadable(run, stored, &why))?;
+    Ok(Past { record: record(run, stored)?, decided })
+}
+
+fn record(run: &str, stored: &StoredEvent) -> Result<Record, HistoryError> {
+    let event: Event = serde_json::from_str(&stored.event).map_err(|why| unreadable(run, stored, &why))?;
+    Ok(Record { seq: stored.seq, at: stored.at, event })
+}
+
+fn unreadable(run: &str, stored: &StoredEvent, why: &serde_json::Error) -> HistoryError {
+    HistoryError::Event { run: run.to_owned(), seq: stored.seq, why: why.to_string() }
 }

@@ -21,6 +21,7 @@ mod plan;
 mod private;
 mod process;
 mod prompt;
+mod run_state;
 mod secret_store;
 mod snapshots;
 mod state;

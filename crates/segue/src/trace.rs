@@ -285,7 +285,9 @@ impl Filter {
 
     fn takes(&self, metadata: &Metadata<'_>) -> bool {
         let target = short(metadata.target());
-        let of = |part: &str| target.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
+        let of = |part: &str| {
+            target.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+        };
         let level = self.parts.iter().find(|(part, _)| of(part)).map_or(self.rest, |(_, level)| *level);
         metadata.level() <= level
     }

@@ -4,6 +4,7 @@ mod beside;
 mod checkpoint;
 mod handoff;
 mod ledger;
+mod long;
 mod machine;
 mod plans;
 mod program;
@@ -30,7 +31,7 @@ pub(crate) fn bench(only: Option<&str>) -> Outcome {
         return shell::run("cargo", &call.into_iter().chain(only).collect::<Vec<_>>());
     }
     shell::run("cargo", &["build", "--quiet", "--release", "--package", "segue"])?;
-    let parts: [(&str, Part); 8] = [
+    let parts: [(&str, Part); 10] = [
         ("machine", || Ok(machine::rows())),
         ("redact", redact::rows),
         ("ledger", || Ok(ledger::rows())),
@@ -39,13 +40,17 @@ pub(crate) fn bench(only: Option<&str>) -> Outcome {
         ("handoff", handoff::rows),
         ("checkpoint", checkpoint::rows),
         ("beside", beside::rows),
+        ("long", long::rows),
+        ("longest", long::longest),
     ];
     if let Some(only) = only.filter(|only| !parts.iter().any(|(name, _)| name == only)) {
         let names: Vec<&str> = parts.iter().map(|(name, _)| *name).collect();
         return Err(format!("there is no bench {only}; there are {}", names.join(", ")).into());
     }
     let mut rows = Vec::new();
-    for (_, part) in parts.iter().filter(|(name, _)| only.is_none_or(|only| only == *name)) {
+    // The longest run is for whoever names it.
+    let wanted = |name: &str| only.map_or(name != "longest", |only| only == name);
+    for (_, part) in parts.iter().filter(|(name, _)| wanted(name)) {
         rows.extend(part()?);
     }
     shell::say("| what | figure | beside | bar |\n|---|---|---|---|");

@@ -4,6 +4,8 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use super::Interval;
 
 const UNIT: u64 = 1_024;
@@ -21,14 +23,14 @@ const ABOVE: Step = Step { out: 44, back: 4 };
 const BELOW: Step = Step { out: 24, back: 1 };
 
 /// How far an interval is stretched to either side, and those whose time has not come.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Calibration {
     above: u64,
     below: u64,
     open: VecDeque<Open>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Open {
     call: u32,
     from: u64,

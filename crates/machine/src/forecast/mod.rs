@@ -43,7 +43,7 @@ const LOW: u32 = 2;
 const HIGH: u32 = 936;
 
 /// Growth in tokens: where it lies nine times in ten, and its middle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interval {
     /// It is seldom less.
     pub low: u64,
@@ -75,7 +75,7 @@ pub enum Basis {
 }
 
 /// What one session's calls add, and how fast they come.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forecast {
     base: Sketch,
     base_five: Sketch,

@@ -1,6 +1,8 @@
 //! How much what is known to be waiting says about what the next call adds: a straight line through this session's calls.
 //! Lengths are a poor measure of tokens, so in a session of even calls they say little, and the line is nearly flat.
 
+use serde::{Deserialize, Serialize};
+
 /// Calls after which the line counts by half.
 const DOUBT: i128 = 8;
 
@@ -8,7 +10,7 @@ const DOUBT: i128 = 8;
 const BY_CHANCE: i128 = 6;
 
 /// Sums over the calls of a session, for a line from what was waiting to what was added.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Trend {
     calls: i128,
     waiting: i128,

@@ -3,6 +3,8 @@
 mod ratio;
 mod weight;
 
+use serde::{Deserialize, Serialize};
+
 use crate::policy::Percent;
 use crate::{Reading, Scope, Source};
 
@@ -46,7 +48,7 @@ pub enum Taken {
 }
 
 /// How full one session's window is. Starts empty with each session.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gauge {
     window: Option<u64>,
     ceiling: Option<u64>,

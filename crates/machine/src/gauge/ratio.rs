@@ -1,7 +1,9 @@
 //! Weight per token, learned from what calls grew by, and how far texts of this session were denser than that.
 
+use serde::{Deserialize, Serialize};
+
 /// A running ratio. Starts a quarter above what [`weigh`](super::weigh) says, because vocabularies differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ratio {
     chars: u64,
     tokens: u64,

@@ -1,5 +1,7 @@
 //! Finding an item of the ledger by its words, without looking at the others. Made from the items; never stored.
 
+use serde::{Deserialize, Serialize};
+
 use super::sketch::{Sketch, key, mix, sketch};
 use super::table::Table;
 use super::{Category, Item};
@@ -8,7 +10,7 @@ use super::{Category, Item};
 const LOOK_AT: usize = 16;
 
 /// Where items are, by their words.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Index {
     sketches: Vec<Sketch>,
     exact: Table,

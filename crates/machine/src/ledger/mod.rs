@@ -63,6 +63,23 @@ impl Ledger {
     }
 }
 
+/// A ledger with its index, which the order in which things were said has a part in: for the state of a run, which goes on
+/// exactly as it stood.
+pub(crate) mod whole {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{Index, Ledger};
+
+    pub(crate) fn serialize<S: Serializer>(ledger: &Ledger, to: S) -> Result<S::Ok, S::Error> {
+        (ledger, &ledger.index).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Ledger, D::Error> {
+        let (ledger, index) = <(Ledger, Index)>::deserialize(from)?;
+        Ok(Ledger { index, ..ledger })
+    }
+}
+
 #[cfg(test)]
 #[path = "ledger_tests.rs"]
 mod tests;

@@ -4,13 +4,15 @@
 //! at least 80 % of their words, deny or affirm alike, and name the same numbers, paths and identifiers. A word
 //! that was replaced by another one makes a different thing: `port 8080` is not `port 8081`.
 
+use serde::{Deserialize, Serialize};
+
 use super::Category;
 
 /// The share of words, in percent, that two wordings of one thing must have in common.
 pub(super) const SAME: usize = 80;
 
 /// A text, reduced.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Sketch {
     /// All its words in order, with its category: equal only for equal texts.
     pub(super) key: u64,

@@ -1,10 +1,12 @@
 //! A table from numbers to positions. The same entries give the same answers in every run: nothing in it is random.
 //! It keeps half of each number, so whoever asks looks whether what is found is what was meant.
 
+use serde::{Deserialize, Serialize};
+
 const EMPTY: u32 = u32::MAX;
 
 /// Positions by number; a number may have several.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Table {
     /// A power of two of slots, at most three of four used; an entry is in the first free slot from its number on.
     slots: Vec<(u32, u32)>,

@@ -1,5 +1,7 @@
 //! Going round in circles: the same failure again and again, and two agents that fail in turn.
 
+use serde::{Deserialize, Serialize};
+
 use super::{EndReason, Replace, Run};
 use crate::{Effect, Limit, Outcome, Verdict};
 
@@ -9,7 +11,7 @@ const SAME_FAILURES: u32 = 3;
 const COMPARED_CHARS: usize = 300;
 
 /// The failures since the work last moved.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Circles {
     /// The last failure without what changes from one time to the next, and how often it came in a row.
     last: Option<(String, u32)>,

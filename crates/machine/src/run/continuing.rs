@@ -3,6 +3,8 @@
 //! A conversation past the soft line is not continued: a fresh session is due there anyway. One that failed again without
 //! a model call in between is given up, unless its provider is to blame.
 
+use serde::{Deserialize, Serialize};
+
 use super::{After, Doing, EndReason, Run};
 use crate::gauge::Gauge;
 use crate::{Continued, Effect, Notice, Prompt, SessionReason};
@@ -11,7 +13,7 @@ use crate::{Continued, Effect, Notice, Prompt, SessionReason};
 const KEPT_MS: u64 = 5 * 60_000;
 
 /// The conversation of a session that is over.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Talk {
     pub(super) agent: String,
     pub(super) conversation: String,

@@ -3,6 +3,8 @@
 //! What it says is a claim like any other: held against the evidence, never enough for "verified", and worth nothing
 //! when files changed while it looked. "Not done" goes back to the working agent as often as failed gates may.
 
+use serde::{Deserialize, Serialize};
+
 use super::{After, EndReason, HandoffKind, Phase, Replace, Run, Then};
 use crate::checkpoint::cut_chars;
 use crate::claims::{Finding, Judged};
@@ -20,7 +22,7 @@ const TOKENS: u64 = 300_000;
 const MISSING_CHARS: usize = 2_000;
 
 /// A second opinion that is under way.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Helper {
     /// The verdict that was to be.
     outcome: Outcome,
@@ -32,7 +34,7 @@ pub(super) struct Helper {
     said: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Stage {
     Due,
     Works,

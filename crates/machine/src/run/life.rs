@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::State;
 use crate::{Activity, AgentEvent, AgentFailure, Limits, Millis};
 
@@ -15,7 +17,7 @@ const MOVING: u64 = 262_144;
 const AT_ONCE: u64 = 100;
 
 /// What shows that a session lives.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Life {
     /// When the agent last wrote a byte.
     pub heard_at: Millis,
@@ -44,11 +46,11 @@ pub struct Life {
     /// Looks in a row that did not find the agent's process.
     missing: u32,
     /// What was told and is still so.
-    told: BTreeSet<&'static str>,
+    told: BTreeSet<String>,
 }
 
 /// An agent's own retries of a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnRetry {
     /// Which retry this is, from 1.
     pub attempt: u32,
@@ -202,7 +204,7 @@ impl Life {
 
     /// Whether this is news.
     pub(super) fn tell(&mut self, code: &'static str) -> bool {
-        self.told.insert(code)
+        self.told.insert(code.to_owned())
     }
 
     /// Whether the system tells of CPU time at all.

@@ -37,6 +37,8 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use crate::forecast::Growth;
 use crate::gauge::Ratio;
 use crate::policy::{Lines, Policy};
@@ -54,8 +56,8 @@ pub use view::{
     ToolDone, Totals, View, Waiting,
 };
 
-/// The machine of one run.
-#[derive(Debug, Clone, Default)]
+/// The machine of one run. It can be written down and read back anywhere between two records.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Run {
     view: View,
     now: Millis,
@@ -89,7 +91,7 @@ pub struct Run {
     /// Denied permission requests by kind.
     denials: BTreeMap<String, u32>,
     /// Warnings that are given once a session.
-    warned: BTreeSet<&'static str>,
+    warned: BTreeSet<String>,
     /// Something was completed since the last tool began.
     completed: bool,
     /// The agent was told of the soft line in this session.
@@ -186,7 +188,7 @@ pub struct Run {
     idle_rounds: u32,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Gates {
     pending: BTreeSet<String>,
     green_before: bool,
@@ -205,7 +207,7 @@ struct Gates {
 }
 
 /// A checkpoint request that the agent has not answered.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Pending {
     asked: Asked,
     then: Then,
@@ -219,7 +221,7 @@ struct Pending {
 }
 
 /// What follows a checkpoint.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 enum Then {
     GoOn,
     Gate,
@@ -233,7 +235,7 @@ enum Then {
 }
 
 /// A session that is to be replaced.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Replace {
     kind: HandoffKind,
     reason: String,
@@ -242,7 +244,7 @@ struct Replace {
     counts: bool,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Ending {
     reason: EndReason,
     after: After,
@@ -254,7 +256,7 @@ struct Ending {
 }
 
 /// What follows the end of a session.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 enum After {
     Start(SessionReason),
     Finish(Outcome),
@@ -411,7 +413,7 @@ impl Run {
     }
 
     fn warn_once(&mut self, code: &'static str, text: impl Into<String>, out: &mut Vec<Effect>) {
-        if self.warned.insert(code) {
+        if self.warned.insert(code.to_owned()) {
             Self::warn(code, text, out);
         }
     }

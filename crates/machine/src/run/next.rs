@@ -5,6 +5,8 @@
 //! over. A full window leads on along the list, and back to whoever was left only for a failure; a failure leads to the
 //! first other agent that can go on.
 
+use serde::{Deserialize, Serialize};
+
 use super::{HandoffKind, Run};
 use crate::checkpoint::cut_chars;
 use crate::ledger::Memory;
@@ -19,7 +21,7 @@ const MESSAGE_CHARS: usize = 160;
 const NEARLY_SPENT: u32 = 20;
 
 /// What a run has seen of an agent.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Standing {
     /// The window that its last session had.
     window: Option<u64>,

@@ -5,9 +5,11 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::WorkState;
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Progress {
     trees: BTreeSet<String>,
     secrets: BTreeSet<String>,

@@ -2,11 +2,13 @@
 //!
 //! Bounded: the newest words survive. Nothing here reads what they mean.
 
+use serde::{Deserialize, Serialize};
+
 use super::{CheckpointRef, Message, Run, ToolDone, View};
 use crate::{CheckpointBy, SessionReason};
 
 /// What is known of a tool call beside its title.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Described {
     reads: bool,
     exit: Option<i32>,

@@ -3,6 +3,8 @@
 //! One question at a time. The worker is told nothing and works on; only a hook that asks whether it may go on is held
 //! while the answer decides that.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Doing, HandoffKind, Replace, Run, Then};
 use crate::checkpoint::complete_block;
 use crate::{Asked, CheckpointHow, Depth, Effect, EndReason, Millis, Notice, Timer, WordsSource};
@@ -11,7 +13,7 @@ use crate::{Asked, CheckpointHow, Depth, Effect, EndReason, Millis, Notice, Time
 const NEARLY_USED: u32 = 90;
 
 /// A side question that is not answered.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct SideQuestion {
     id: String,
     pub(super) asked: Asked,
@@ -23,7 +25,7 @@ pub(super) struct SideQuestion {
 }
 
 /// A moment of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Mark {
     call: u32,
     tools: u64,
@@ -32,7 +34,7 @@ pub(super) struct Mark {
 }
 
 /// What the agent itself wrote about where its work stands.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Words {
     pub(super) text: String,
     how: CheckpointHow,

@@ -1,5 +1,7 @@
 //! What a session spends: every call once, at its model's price, until the agent itself says what it has cost.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Run, Totals};
 use crate::gauge::Taken;
 use crate::{Opening, Price, Reading, Scope, Source};
@@ -8,7 +10,7 @@ use crate::{Opening, Price, Reading, Scope, Source};
 const OPENING_CALLS: u32 = 3;
 
 /// The account of the session at work.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Spending {
     /// The price of its model, if that is known.
     pub(super) price: Option<Price>,

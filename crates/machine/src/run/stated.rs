@@ -1,5 +1,7 @@
 //! What follows from what the agent states about its work: done, not done, blocked, or nothing. Gates come first.
 
+use serde::{Deserialize, Serialize};
+
 use super::{EndReason, HandoffKind, Phase, Replace, Run, Then};
 use crate::statement::{self, Statement};
 use crate::{
@@ -7,7 +9,7 @@ use crate::{
 };
 
 /// What is waiting for the agent's last words to be judged.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Judging {
     /// This verdict, if they are not contradicted.
     Verdict(Outcome),

@@ -75,7 +75,7 @@ pub enum HandoffKind {
 }
 
 /// Tokens and money. `None` is unknown, never nothing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// Tokens sent.
     pub tokens_in: Option<u64>,
@@ -131,7 +131,7 @@ pub enum Doing {
 }
 
 /// One session as it stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionView {
     /// Its number in the run, from 1.
     pub n: u32,
@@ -202,7 +202,7 @@ pub struct Outlook {
 }
 
 /// A note that the worker left.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     /// When.
     pub at: Millis,
@@ -229,7 +229,7 @@ pub struct CheckpointRef {
 }
 
 /// How much of a provider's allowance is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allowance {
     /// How much of it is used.
     pub used_percent: u32,
@@ -238,7 +238,7 @@ pub struct Allowance {
 }
 
 /// A wait for an agent's provider.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// The agent.
     pub agent: String,
@@ -253,7 +253,7 @@ pub struct Waiting {
 }
 
 /// A tool call that ended, for checkpoints that segue writes itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolDone {
     /// In which session.
     pub session: u32,
@@ -270,7 +270,7 @@ pub struct ToolDone {
 }
 
 /// Something that the agent said in its main thread.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// Its place among all messages of the run, from 1.
     pub n: u64,
@@ -281,7 +281,7 @@ pub struct Message {
 }
 
 /// Everything that can be known about a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
     /// Where it stands.
     pub phase: Phase,
@@ -314,6 +314,7 @@ pub struct View {
     /// Branches that were rewritten, moved or deleted during the run, in words.
     pub branch_changes: Vec<String>,
     /// What the run remembers.
+    #[serde(with = "crate::ledger::whole")]
     pub ledger: Ledger,
     /// Rounds of gates after the work.
     pub round: u32,

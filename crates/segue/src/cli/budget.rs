@@ -69,8 +69,8 @@ fn latest(at: &Place, run: Option<&str>) -> Result<Option<(String, View)>, Failu
         return Ok(None);
     }
     let row = at.run(&reader, run)?;
-    let machine = history::replay(&history::read(&reader, &row.id, 0)?, |_, _, _| {});
-    Ok(Some((row.id, machine.view().clone())))
+    let found = history::folded(&reader, &row.id)?;
+    Ok(Some((row.id, found.state.machine.view().clone())))
 }
 
 fn of_run(id: &str, view: &View, now: u64) -> Value {

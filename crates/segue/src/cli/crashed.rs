@@ -42,19 +42,18 @@ impl Seen {
 /// Looks at one run.
 pub(super) fn look(at: &Place, reader: &Reader, run: &str) -> Result<Seen, Failure> {
     let mut row = at.run(reader, Some(run))?;
-    let mut machine = history::replay(&history::read(reader, &row.id, 0)?, |_, _, _| {});
+    let mut found = history::folded(reader, &row.id)?;
     let mut crash = None;
-    if row.status == "running" && open::owner(at, &row.id, machine.view()).is_none() {
+    if row.status == "running" && open::owner(at, &row.id, found.state.machine.view()).is_none() {
         // It may have ended between the two looks.
         row = at.run(reader, Some(&row.id))?;
-        machine = history::replay(&history::read(reader, &row.id, 0)?, |_, _, _| {});
+        found.read_on(reader, &row.id, Millis::MAX)?;
         let ended = row.status != "running";
-        crash = (!ended).then(|| Crash {
-            since: last_sign(&at.store(), &row.id, machine.view()),
-            alive: left_of(&row.id, machine.view()),
-        });
+        let view = found.state.machine.view();
+        crash = (!ended)
+            .then(|| Crash { since: last_sign(&at.store(), &row.id, view), alive: left_of(&row.id, view) });
     }
-    Ok(Seen { row, machine, crash })
+    Ok(Seen { row, machine: found.state.machine, crash })
 }
 
 /// What is alive of a run whose process is dead: the agent with all that is below it, and what carries the run's mark. The

@@ -11,6 +11,9 @@ use super::out;
 use crate::driver::{screen_colors, screen_width};
 use crate::history;
 
+/// How many events are read at a time: whoever reads only the first lines has them at once.
+const PAGE: usize = 500;
+
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// Writes the events of a run.
@@ -21,14 +24,21 @@ pub(super) fn log(at: &Place, run: Option<&str>, follow: bool) -> Result<u8, Fai
     let terminal = Terminal::new(Style { color, width: screen_width(), live: false, ascii: false });
     let (mut machine, mut stream, mut last) = (Run::default(), OuterStream::new(&row.id), 0);
     loop {
-        for step in history::read(&reader, &row.id, last)? {
-            last = step.record.seq;
-            let effects = machine.handle(&step.record);
-            let lines = stream.take(&step.record, &effects, machine.view());
-            if at.json {
-                out::lines(lines.iter().map(to_json_line));
-            } else {
-                out::painted(terminal.take(&lines, machine.view()).lines);
+        loop {
+            let page = history::page(&reader, &row.id, last, PAGE)?;
+            let Some(end) = page.last() else { break };
+            last = end.record.seq;
+            for step in page {
+                let effects = machine.handle(&step.record);
+                let lines = stream.take(&step.record, &effects, machine.view());
+                let read = if at.json {
+                    out::lines(lines.iter().map(to_json_line))
+                } else {
+                    out::painted(terminal.take(&lines, machine.view()).lines)
+                };
+                if !read {
+                    return Ok(0);
+                }
             }
         }
         let alive = open::owner(at, &row.id, machine.view()).is_some();

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use serde::Serialize;
 use segue_report::{Time, escape_json, plain, printable};
+use serde::Serialize;
 
 use super::failure::Failure;
 
@@ -20,19 +20,20 @@ pub(super) fn json(what: &impl Serialize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes lines.
-pub(super) fn lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) {
-    painted(lines.into_iter().map(|line| harmless(line.as_ref()).into_owned()));
+/// Writes lines; whether somebody still reads them.
+pub(super) fn lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> bool {
+    painted(lines.into_iter().map(|line| harmless(line.as_ref()).into_owned()))
 }
 
-/// Writes lines that a view has cleaned and painted.
-pub(super) fn painted<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) {
+/// Writes lines that a view has cleaned and painted; whether somebody still reads them.
+pub(super) fn painted<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> bool {
     let mut out = io::stdout().lock();
     for line in lines {
         if writeln!(out, "{}", line.as_ref()).is_err() {
-            return;
+            return false;
         }
     }
+    true
 }
 
 // JSON keeps what it says, as escapes.

@@ -18,7 +18,7 @@ pub(super) fn replay(at: &Place, run: Option<&str>) -> Result<u8, Failure> {
         Some(Trust::Broken(why)) => Some(why),
         Some(Trust::Whole | Trust::Unknown(_)) | None => None,
     };
-    let differences = history::differences(&past);
+    let differences = history::differences(&past)?;
     let decisions: usize = past.iter().map(|step| step.decided.len()).sum();
     if at.json {
         let doc = serde_json::json!({

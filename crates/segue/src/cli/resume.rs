@@ -15,14 +15,15 @@ use super::{plan, trust, way_back};
 use crate::anchor::{Anchors, Trust};
 use crate::budget::{self, DayBook};
 use crate::checkpoint::is_done;
+use crate::clock;
 use crate::config::{Flags, Settings};
 use crate::driver::{Book, Driver, Face, Look};
 use crate::gates::swap;
 use crate::git::Repo;
+use crate::history::{self, Folded};
 use crate::process::lock::Lock;
 use crate::process::{self, tree};
 use crate::store::Store;
-use crate::{clock, history};
 
 /// How long a tool that outlives a crash may take to finish before the run is taken up.
 const LAST_TOOL: Duration = Duration::from_secs(10);
@@ -58,10 +59,10 @@ pub(super) fn resume_with(
     let lock = Lock::take(&store.lock_dir(), &row.id)?;
     let mut journal = Journal::open(&store.runs());
     check_trust(&mut journal, &row.id, args.accept_journal)?;
-    let past = history::read(journal.view(), &row.id, 0)?;
+    let Folded { state, last } = history::folded(journal.view(), &row.id)?;
     let mut face = Face::new(if at.json { Look::Json } else { Look::Human }, &store.runs(), &row.id);
-    let machine = history::replay(&past, |step, effects, run| face.skip(&step.record, effects, run.view()));
-    let last = past.last().map_or(0, |step| step.record.seq);
+    face.go_on(state.stream);
+    let machine = state.machine;
     let view = machine.view();
     let Some(spec) = view.spec.as_deref() else {
         return Err(Failure::usage(format!("run {} never began; start it again with `segue run`", row.id)));
@@ -95,12 +96,13 @@ pub(super) fn resume_with(
     let restored = undo_swap(&place.store, &row.id);
     let back = back.map(|document| way_back::prepare(document, &place, machine.view(), last)).transpose()?;
     journal.append(&row.id, &[], Some("running".into()))?;
+    let reader = journal.view().clone();
     let book = Book::new(journal, &row.id, last)?;
     let (spec, answer) = (changed.map(Box::new), args.answer.clone());
     let same_session = args.same_session || (answer.is_some() && back.is_none());
     let (now, circuits) = (args.now, known_circuits(&settings));
     let first = Event::RunResumed { orphans, spec, same_session, at: back, now, circuits, answer };
-    let day = DayBook::open(&row.id, &workdir, &settings, &past, clock::now());
+    let day = DayBook::open(&row.id, &workdir, &settings, Some(&reader), clock::now())?;
     refuse_unkept(&settings, day.as_ref())?;
     let day = day.map(|day| day.knows(machine.view()));
     let make = move || {
@@ -116,7 +118,7 @@ pub(super) fn resume_with(
 // What is gone on with must be what was left: the task, its gates and its limits are read from it.
 fn check_trust(journal: &mut Journal, run: &str, accepted: bool) -> Result<(), Failure> {
     let found = match Anchors::of_user() {
-        Some(anchors) => anchors.check(journal.view(), run)?,
+        Some(anchors) => anchors.check_to_continue(journal.view(), run)?,
         None => Trust::Unknown("there is no home directory, so no checksum was saved".to_owned()),
     };
     let warn = |text: &str| {

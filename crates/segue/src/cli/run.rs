@@ -129,7 +129,7 @@ pub(super) fn start_as(
         clock::now(),
     );
     let mut spec = spec(settings, task, place.repo.as_ref(), place.store.workdir(), order.users);
-    let day = DayBook::open(&run, &spec.workdir, settings, &[], clock::now());
+    let day = DayBook::open(&run, &spec.workdir, settings, None, clock::now())?;
     spec.budget = BudgetSpec { today: day.as_ref().map(DayBook::look), ..budget::spec(settings) };
     refuse_unkept(settings, day.as_ref())?;
     if let Some(repo) = place.repo.as_ref().filter(|_| settings.git.commit != CommitMode::Never) {
@@ -182,8 +182,8 @@ pub(super) fn refuse_unkept(settings: &Settings, day: Option<&DayBook>) -> Resul
 fn end_dead_runs(journal: &Journal, store: &Store) -> Result<(), Failure> {
     for row in journal.view().runs()?.iter().filter(|row| row.status == "running") {
         // A journal that another version wrote is no reason to refuse; its mark still finds its processes.
-        let past = history::read(journal.view(), &row.id, 0).unwrap_or_default();
-        let machine = history::replay(&past, |_, _, _| {});
+        let found = history::folded(journal.view(), &row.id);
+        let machine = found.map_or_else(|_| Machine::default(), |found| found.state.machine);
         // Another work tree's run is another's to end.
         let elsewhere = |spec: &RunSpec| Path::new(&spec.workdir) != store.workdir();
         if !machine.view().spec.as_deref().is_some_and(elsewhere) {

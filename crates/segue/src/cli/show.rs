@@ -148,7 +148,9 @@ fn output(at: &Place, run: &str, session: u32, raw: bool, view: &View) -> Result
     for path in [store.output(run, n), store.errors(run, n)] {
         match safely::read(&path) {
             Ok(bytes) if raw => out::bytes(&bytes),
-            Ok(bytes) => out::lines(String::from_utf8_lossy(&bytes).lines()),
+            Ok(bytes) => {
+                out::lines(String::from_utf8_lossy(&bytes).lines());
+            }
             Err(error) => return Err(Failure::usage(format!("{}: {error}", store.shown(&path)))),
         }
     }

@@ -3,6 +3,8 @@
 //! A thread of its own writes, one batch after the other, so that a disk or a lock holds up nobody else.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -13,6 +15,7 @@ use tokio::sync::mpsc;
 use super::DriverError;
 use super::face::Said;
 use crate::anchor::Anchors;
+use crate::run_state::{self, RunState};
 
 /// How long a full disk may stay full before the run is stopped.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -24,6 +27,9 @@ const RETRY: Duration = Duration::from_millis(250);
 const MOST_ROWS: usize = 4_096;
 const MOST_BYTES: usize = 16 << 20;
 
+/// From so many events on the machine's state is stored again: about as many are folded by whoever looks at the run.
+const ROWS_A_STATE: usize = 1_000;
+
 /// The journal of one run, with what has not been stored yet.
 pub(crate) struct Book {
     next: u64,
@@ -31,6 +37,8 @@ pub(crate) struct Book {
     /// What is to be said of events that are not stored yet, with the number of each and when it was taken in.
     unsaid: VecDeque<(u64, Instant, Said)>,
     bytes: usize,
+    /// What was stored since the machine's state was.
+    since: Since,
     busy: bool,
     batches: Option<SyncSender<Batch>>,
     written: mpsc::Receiver<segue_journal::Result<u64>>,
@@ -50,6 +58,30 @@ struct Batch {
     rows: Vec<Row>,
     status: &'static str,
     finished_at: Option<u64>,
+    /// What the rows lead to, where it is time to store that too.
+    state: Option<Box<RunState>>,
+}
+
+/// What was stored since the machine's state was, and how much that took.
+#[derive(Debug, Default)]
+struct Since {
+    rows: usize,
+    bytes: usize,
+    /// A session ended.
+    ended: bool,
+    state: Arc<AtomicUsize>,
+}
+
+impl Since {
+    /// Whether the state is to be stored: now and then and at the end of a session, but never so often that states take
+    /// more room than events.
+    fn is_due(&self) -> bool {
+        (self.rows >= ROWS_A_STATE || self.ended) && self.bytes >= self.state.load(Ordering::Relaxed)
+    }
+
+    fn begin_anew(&mut self) {
+        (self.rows, self.bytes, self.ended) = (0, 0, false);
+    }
 }
 
 impl Book {
@@ -57,12 +89,15 @@ impl Book {
     pub(crate) fn new(journal: Journal, run: impl Into<String>, last: u64) -> std::io::Result<Self> {
         let (batches, to_write) = sync_channel(1);
         let (tell, written) = mpsc::channel(1);
-        let scribe = Scribe { journal, run: run.into(), anchors: Anchors::of_user() };
+        let since = Since::default();
+        let scribe =
+            Scribe { journal, run: run.into(), anchors: Anchors::of_user(), state: since.state.clone() };
         std::thread::Builder::new()
             .name("segue-journal".to_owned())
             .spawn(move || scribe.serve(&to_write, &tell))?;
         let (waiting, unsaid) = (Vec::new(), VecDeque::new());
-        Ok(Self { next: last + 1, waiting, unsaid, bytes: 0, busy: false, batches: Some(batches), written })
+        let (batches, busy) = (Some(batches), false);
+        Ok(Self { next: last + 1, waiting, unsaid, bytes: 0, since, busy, batches, written })
     }
 
     pub(super) fn next_seq(&self) -> u64 {
@@ -98,20 +133,34 @@ impl Book {
                 Event::RunStarted { .. } | Event::RunResumed { .. } | Event::CheckpointTaken { .. }
             ),
         };
-        self.bytes += row.event.len() + row.effects.len();
+        let bytes = row.event.len() + row.effects.len();
+        self.bytes += bytes;
+        self.since.rows += 1;
+        self.since.bytes += bytes;
+        self.since.ended |= matches!(record.event, Event::SessionExited { .. });
         self.waiting.push(row);
         Ok(())
     }
 
-    /// Begins to store everything that waits, unless something is being stored: then it is next.
-    pub(super) fn store(&mut self, status: &'static str, finished_at: Option<u64>) {
+    /// Begins to store everything that waits, unless something is being stored: then it is next. `state` is what it leads to.
+    pub(super) fn store(
+        &mut self,
+        status: &'static str,
+        finished_at: Option<u64>,
+        state: impl FnOnce() -> RunState,
+    ) {
         if self.busy || self.waiting.is_empty() {
             return;
         }
         let rows = std::mem::take(&mut self.waiting);
         self.bytes = 0;
         // A thread that is gone says so where its answer is waited for.
-        let _ = self.batches.as_ref().map(|batches| batches.send(Batch { rows, status, finished_at }));
+        let state = self.since.is_due().then(|| Box::new(state()));
+        if state.is_some() {
+            self.since.begin_anew();
+        }
+        let batch = Batch { rows, status, finished_at, state };
+        let _ = self.batches.as_ref().map(|batches| batches.send(batch));
         self.busy = true;
     }
 
@@ -155,15 +204,37 @@ struct Scribe {
     journal: Journal,
     run: String,
     anchors: Option<Anchors>,
+    /// How large the last state was.
+    state: Arc<AtomicUsize>,
 }
 
 impl Scribe {
     fn serve(mut self, batches: &Receiver<Batch>, tell: &mpsc::Sender<segue_journal::Result<u64>>) {
         while let Ok(batch) = batches.recv() {
-            if tell.blocking_send(self.write(&batch)).is_err() {
+            let written = self.write(&batch);
+            let is_written = written.is_ok();
+            if tell.blocking_send(written).is_err() {
                 return;
             }
+            // What follows from the events need not wait for it.
+            if let (true, Some(state), Some(last)) = (is_written, batch.state, batch.rows.last())
+                && let Err(error) = self.keep_state(&state, last.at)
+            {
+                log::warn!("the state after event {} is not stored: {error}", last.seq);
+            }
         }
+    }
+
+    fn keep_state(&mut self, state: &RunState, at: u64) -> std::io::Result<()> {
+        let began = Instant::now();
+        let packed = state.pack()?;
+        self.state.store(packed.unpacked, Ordering::Relaxed);
+        let stored = self.journal.keep_state(&self.run, run_state::VERSION, at, &packed.bytes);
+        stored.map_err(std::io::Error::other)?;
+        self.anchor();
+        let (bytes, whole, ms) = (packed.bytes.len(), packed.unpacked, began.elapsed().as_millis());
+        log::debug!("the state is stored: {bytes} bytes, {whole} unpacked, {ms} ms");
+        Ok(())
     }
 
     fn write(&mut self, batch: &Batch) -> segue_journal::Result<u64> {
@@ -177,20 +248,26 @@ impl Scribe {
         loop {
             match self.journal.append(&self.run, &entries, Some(status)) {
                 Ok(()) => break,
-                Err(Error::Full { .. }) if began.elapsed() < PATIENCE => std::thread::sleep(RETRY),
+                Err(error @ Error::Full { .. }) if began.elapsed() < PATIENCE => {
+                    log::warn!("{error}");
+                    std::thread::sleep(RETRY);
+                }
                 Err(error) => return Err(error),
             }
         }
         if batch.finished_at.is_some() || batch.rows.iter().any(|row| row.anchored) {
             self.anchor();
         }
+        log::debug!("{} events stored in {} ms", entries.len(), began.elapsed().as_millis());
         Ok(batch.rows.last().map_or(0, |row| row.seq))
     }
 
     // A run goes on without: whoever resumes it is told.
     fn anchor(&mut self) {
-        if let Some(anchors) = &self.anchors {
-            let _ = anchors.set(&mut self.journal, &self.run);
+        if let Some(anchors) = &self.anchors
+            && let Err(error) = anchors.set(&mut self.journal, &self.run)
+        {
+            log::warn!("the journal's last link is not kept elsewhere: {error}");
         }
     }
 }

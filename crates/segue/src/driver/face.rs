@@ -76,10 +76,15 @@ impl Face {
         Self { look, stream: OuterStream::new(run), terminal, live, out, err }
     }
 
-    /// Counts a record that was shown in an earlier life.
-    pub(crate) fn skip(&mut self, record: &Record, effects: &[Effect], view: &View) {
-        let lines = self.stream.take(record, effects, view);
-        self.out.has_told(lines.last().map_or(0, |line| line.seq));
+    /// Goes on where an earlier life ended: what it said is not said again.
+    pub(crate) fn go_on(&mut self, stream: OuterStream) {
+        self.out.has_told(stream.last());
+        self.stream = stream;
+    }
+
+    /// The outer lines up to now.
+    pub(super) fn stream(&self) -> &OuterStream {
+        &self.stream
     }
 
     pub(super) fn render(&mut self, record: &Record, effects: &[Effect], view: &View) -> Said {

@@ -33,6 +33,7 @@ use tokio::sync::mpsc;
 
 use crate::checkpoint::Workplace;
 use crate::config::AgentSettings;
+use crate::run_state::RunState;
 use crate::trace::{self, Kind};
 use crate::{clean, clock};
 
@@ -299,8 +300,9 @@ impl Driver {
     }
 
     fn store(&mut self) {
-        let view = self.machine.view();
-        self.book.store(status_word(view), view.finished_at);
+        let (machine, face) = (&self.machine, &self.face);
+        let state = || RunState { machine: machine.clone(), stream: face.stream().clone() };
+        self.book.store(status_word(machine.view()), machine.view().finished_at, state);
     }
 
     /// Everything up to this event is on disk.

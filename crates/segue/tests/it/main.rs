@@ -52,6 +52,8 @@ mod kill;
 #[cfg(test)]
 mod kill_more;
 #[cfg(test)]
+mod long_runs;
+#[cfg(test)]
 mod loops;
 #[cfg(test)]
 mod meter;

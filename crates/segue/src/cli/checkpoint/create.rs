@@ -15,9 +15,8 @@ use crate::{clock, history};
 pub(super) fn create(at: &Place, run: Option<&str>) -> Result<u8, Failure> {
     let reader = at.reader()?;
     let row = at.run(&reader, run)?;
-    let past = history::read(&reader, &row.id, 0)?;
-    let machine = history::replay(&past, |_, _, _| {});
-    let view = machine.view();
+    let found = history::folded(&reader, &row.id)?;
+    let view = found.state.machine.view();
     let (Some(spec), Some(situation)) = (&view.spec, Situation::of(view, clock::now())) else {
         return Err(Failure::usage(format!("run {} never started; there is nothing to save", row.id)));
     };
@@ -33,7 +32,7 @@ pub(super) fn create(at: &Place, run: Option<&str>) -> Result<u8, Failure> {
     let repo = if spec.git.enabled { Some(Repo::find(store.workdir())?) } else { None };
     let repo = repo.map(|repo| repo.leaving_out(open::own_paths(&settings)));
     let place = open::workplace(store, &row.id, repo, &settings)?;
-    let last = past.last().map_or(0, |step| step.record.seq);
+    let last = found.last;
     let mut id = format!("{}-m{last}", row.id);
     let mut again = 1;
     while Document::file(&place.checkpoints, &id).exists() {

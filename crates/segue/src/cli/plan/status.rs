@@ -76,9 +76,9 @@ fn show_work(at: &Place, plan: &str, id: &str, run: &str, work: &Work) {
     let mut words = vec![work.stage.word().to_owned()];
     let reader = at.reader().ok();
     let run = work.mend.as_deref().filter(|_| work.stage == Stage::Mending).unwrap_or(run);
-    let past = reader.as_ref().and_then(|reader| history::read(reader, run, 0).ok()).unwrap_or_default();
-    let machine = history::replay(&past, |_, _, _| {});
-    if let Some(session) = machine.view().session.as_ref().filter(|_| work.stage.is_worked_on()) {
+    let found = reader.as_ref().and_then(|reader| history::folded(reader, run).ok());
+    let session = found.as_ref().and_then(|found| found.state.machine.view().session.as_ref());
+    if let Some(session) = session.filter(|_| work.stage.is_worked_on()) {
         let percent = session.gauge.percent().map_or_else(String::new, |percent| format!(" {percent}"));
         words.push(format!("session {} ({}){percent}", session.n, segue_report::plain(&session.agent)));
     }

@@ -268,7 +268,6 @@ fn no_markers(files: &[String]) -> GateSpec {
 fn ledger(store: &Store, run: &str) -> Option<String> {
     let reader = segue_journal::Journal::read(&store.runs());
     let row = reader.run(run).ok()?;
-    let past = history::read(&reader, &row.id, 0).ok()?;
-    let machine = history::replay(&past, |_, _, _| {});
-    Some(machine.view().ledger.render(LEDGER).text)
+    let found = history::folded(&reader, &row.id).ok()?;
+    Some(found.state.machine.view().ledger.render(LEDGER).text)
 }
