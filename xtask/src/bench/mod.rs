@@ -9,6 +9,7 @@ mod machine;
 mod plans;
 mod program;
 pub(crate) mod redact;
+mod round;
 
 use crate::{Outcome, shell};
 
@@ -31,13 +32,14 @@ pub(crate) fn bench(only: Option<&str>) -> Outcome {
         return shell::run("cargo", &call.into_iter().chain(only).collect::<Vec<_>>());
     }
     shell::run("cargo", &["build", "--quiet", "--release", "--package", "segue"])?;
-    let parts: [(&str, Part); 10] = [
+    let parts: [(&str, Part); 11] = [
         ("machine", || Ok(machine::rows())),
         ("redact", redact::rows),
         ("ledger", || Ok(ledger::rows())),
         ("plans", || Ok(plans::rows())),
         ("program", program::rows),
         ("handoff", handoff::rows),
+        ("round", round::rows),
         ("checkpoint", checkpoint::rows),
         ("beside", beside::rows),
         ("long", long::rows),

@@ -165,7 +165,7 @@ fn continuation(
         None => ("(none was written)".to_owned(), None),
     };
     let facts = place.facts(&situation.git);
-    let moved = ground::moved(place, situation);
+    let moved = ground::moved(place, situation, facts.as_ref());
     let facts = news(place.fact_words(situation, facts.as_ref())?, ahead, &moved, &situation.cut) + &later;
     let failed = if ahead.failed.is_empty() { String::new() } else { failed_gates(ahead.failed, GATE_CHARS) };
     let name = place.prompts.continuation(&situation.policy.name);

@@ -5,17 +5,18 @@
 use segue_plans::read_task;
 
 use crate::checkpoint::{Situation, Workplace};
+use crate::git::Facts;
 use crate::store::safely;
 
 /// What is not as it was when the work was last looked at, a sentence each. Blocking: it asks git and reads a file.
-pub(super) fn moved(place: &Workplace, situation: &Situation) -> Vec<String> {
-    head_moved(place, situation).into_iter().chain(task_moved(place, situation)).collect()
+pub(super) fn moved(place: &Workplace, situation: &Situation, facts: Option<&Facts>) -> Vec<String> {
+    head_moved(place, situation, facts).into_iter().chain(task_moved(place, situation)).collect()
 }
 
-fn head_moved(place: &Workplace, situation: &Situation) -> Option<String> {
+fn head_moved(place: &Workplace, situation: &Situation, facts: Option<&Facts>) -> Option<String> {
     let repo = place.repo.as_ref()?;
-    let (before, now) = (situation.head.as_deref()?, repo.head()?);
-    if before == now || repo.leads_to(before, &now)? {
+    let (before, now) = (situation.head.as_deref()?, facts?.head.as_deref()?);
+    if before == now || repo.leads_to(before, now)? {
         return None;
     }
     let short = |hash: &str| hash.chars().take(10).collect::<String>();
@@ -23,7 +24,7 @@ fn head_moved(place: &Workplace, situation: &Situation) -> Option<String> {
         "the checked-out commit was {} and is {} now, which does not follow from it: somebody switched branches or \
          changed history, so files may not be what the checkpoint says",
         short(before),
-        short(&now)
+        short(now)
     ))
 }
 

@@ -1,6 +1,7 @@
 //! Taking a checkpoint and saving a snapshot: blocking, to be called off the driver's thread.
 
 use std::path::PathBuf;
+use std::thread;
 use std::time::Instant;
 
 use segue_machine::checkpoint::cut_chars;
@@ -105,16 +106,22 @@ fn snapshot(place: &Workplace, situation: &Situation, label: &str) -> (WorkState
         work.head = repo.head();
         return (work, None);
     }
-    let trouble = match repo.branch_changes(&place.run, label) {
-        Ok(changes) => {
+    let message = format!("segue: {label} of run {}", place.run);
+    let request = SnapshotRequest { run: &place.run, label, parent: None, message: &message };
+    let (changes, saved) = thread::scope(|scope| {
+        let changes = scope.spawn(|| repo.branch_changes(&place.run, label));
+        let saved = repo.snapshot(&request);
+        (changes.join(), saved)
+    });
+    let trouble = match changes {
+        Ok(Ok(changes)) => {
             work.branches = changes;
             None
         }
-        Err(error) => Some(format!("the branches could not be compared: {error}")),
+        Ok(Err(error)) => Some(format!("the branches could not be compared: {error}")),
+        Err(_) => Some("the branches could not be compared".to_owned()),
     };
-    let message = format!("segue: {label} of run {}", place.run);
-    let request = SnapshotRequest { run: &place.run, label, parent: None, message: &message };
-    match repo.snapshot(&request) {
+    match saved {
         Ok(saved) => {
             let too_large = saved.skipped.iter().map(|(path, bytes)| {
                 format!("{path} is too large for a snapshot ({bytes} bytes) and is only in the work tree")

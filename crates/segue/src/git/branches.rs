@@ -2,6 +2,7 @@
 //! lost, and such a change is named.
 
 use std::collections::BTreeMap;
+use std::thread;
 
 use super::call;
 use super::snapshot::ref_part;
@@ -30,10 +31,13 @@ impl Repo {
     /// so does the commit that is checked out now, under the label.
     pub(crate) fn branch_changes(&self, run: &str, label: &str) -> Result<Vec<String>, GitError> {
         let folder = format!("{FOLDER}{}", ref_part(run));
-        let before = self.branches(&format!("{folder}/at/"))?;
-        let now = self.branches("refs/heads/")?;
-        let lost = self.branches(&format!("{folder}/lost/"))?.len();
-        let head = self.head();
+        let folders = [&format!("{folder}/at/"), "refs/heads/", &format!("{folder}/lost/")];
+        let (found, head) = thread::scope(|scope| {
+            let head = scope.spawn(|| self.head());
+            (self.branches_in(folders), head.join().unwrap_or_default())
+        });
+        let [before, now, lost] = found?;
+        let lost = lost.len();
         let mut lines = head
             .map_or_else(String::new, |head| format!("update {folder}/head-{} {head}\n", ref_part(label)));
         let (mut told, mut gone) = (Vec::new(), String::new());
@@ -71,15 +75,23 @@ impl Repo {
         self.update(gone.map(|(name, head)| format!("delete {FOLDER}{name} {head}\n")).collect())
     }
 
-    // The references below a folder, without its name.
     fn branches(&self, folder: &str) -> Result<BTreeMap<String, String>, GitError> {
-        let count = format!("--count={MOST}");
+        self.branches_in([folder]).map(|[found]| found)
+    }
+
+    // The references below each folder, without its name.
+    fn branches_in<const N: usize>(
+        &self,
+        folders: [&str; N],
+    ) -> Result<[BTreeMap<String, String>; N], GitError> {
         let format = "--format=%(objectname) %(refname)";
-        let out = call::text(&self.call(&["for-each-ref", &count, format, folder]).run()?);
-        let pairs = out.lines().filter_map(|line| line.split_once(' '));
-        let named =
-            pairs.filter_map(|(id, name)| Some((name.strip_prefix(folder)?.to_owned(), id.to_owned())));
-        Ok(named.filter(|(name, _)| !name.starts_with(OURS)).collect())
+        let out = call::text(&self.call(&[&["for-each-ref", format], &folders[..]].concat()).run()?);
+        Ok(folders.map(|folder| {
+            let pairs = out.lines().filter_map(|line| line.split_once(' '));
+            let named =
+                pairs.filter_map(|(id, name)| Some((name.strip_prefix(folder)?.to_owned(), id.to_owned())));
+            named.filter(|(name, _)| !name.starts_with(OURS)).take(MOST).collect()
+        }))
     }
 
     fn parents(&self, commit: &str) -> Option<String> {

@@ -44,8 +44,13 @@ impl Repo {
     /// Compares the repository with what it was at the base; without a base tree the base commit or HEAD is taken.
     pub(crate) fn facts(&self, base_commit: Option<&str>, base_tree: Option<&str>) -> Facts {
         let mut facts = Facts::default();
-        let placed = self.resolve("HEAD^{commit}").map(|head| facts.head = head);
-        let staged = self.stage().map(|staged| {
+        let (head, staged) = thread::scope(|scope| {
+            let head = scope.spawn(|| self.resolve("HEAD^{commit}"));
+            let staged = self.stage();
+            (head.join().unwrap_or(Ok(None)), staged)
+        });
+        let placed = head.map(|head| facts.head = head);
+        let staged = staged.map(|staged| {
             facts.tree = Some(staged.tree);
             (facts.skipped, facts.trouble) = (staged.skipped, staged.trouble);
         });
@@ -131,31 +136,64 @@ impl Repo {
         if base == tree {
             return Ok(());
         }
+        // Trees do not change: what was found between two of them stays so.
+        let known = |slot: &Option<Compared>| {
+            slot.clone().filter(|known| known.between == (base.clone(), tree.clone()))
+        };
+        let known = self.compared.lock().ok().and_then(|slot| known(&slot));
+        let compared = match known {
+            Some(compared) => compared,
+            None => self.diff(base, tree)?,
+        };
+        (facts.added, facts.modified) = (compared.added.clone(), compared.modified.clone());
+        (facts.deleted, facts.diffstat) = (compared.deleted.clone(), compared.diffstat.clone());
+        if let Ok(mut slot) = self.compared.lock() {
+            *slot = Some(compared);
+        }
+        Ok(())
+    }
+
+    fn diff(&self, base: String, tree: String) -> Result<Compared, GitError> {
         let diff = |args: &[&str]| {
             let args = [&["diff-tree", "-r", "--no-renames", "--no-ext-diff"], args, &[&base, &tree]];
             self.long_call(&args.concat())
         };
-        sort(facts, &diff(&["-z", "--name-status"]).run()?);
-        let files = facts.added.len() + facts.modified.len() + facts.deleted.len();
-        facts.diffstat = if files > COUNTED {
+        let out = diff(&["-z", "--name-status"]).run()?;
+        let mut found = Compared::default();
+        found.sort(&out);
+        let files = found.added.len() + found.modified.len() + found.deleted.len();
+        found.diffstat = if files > COUNTED {
             Some(format!("{files} files changed, too many to count their lines"))
         } else {
             Some(diff(&["--shortstat"]).line()?.trim().to_owned()).filter(|stat| !stat.is_empty())
         };
-        Ok(())
+        found.between = (base, tree);
+        Ok(found)
     }
 }
 
-/// Puts pairs of letter and path where they belong.
-fn sort(facts: &mut Facts, out: &[u8]) {
-    let mut parts = call::parts(out);
-    while let (Some(letter), Some(path)) = (parts.next(), parts.next()) {
-        let list = match letter {
-            b"A" => &mut facts.added,
-            b"D" => &mut facts.deleted,
-            _ => &mut facts.modified,
-        };
-        list.push(call::text(path));
+/// What differs between two trees.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Compared {
+    between: (String, String),
+    added: Vec<String>,
+    modified: Vec<String>,
+    deleted: Vec<String>,
+    diffstat: Option<String>,
+}
+
+impl Compared {
+    /// Puts pairs of letter and path where they belong.
+    fn sort(&mut self, out: &[u8]) {
+        let mut parts = call::parts(out);
+        while let (Some(letter), Some(path)) = (parts.next(), parts.next()) {
+            let list = match letter {
+                b"A" => &mut self.added,
+                b"D" => &mut self.deleted,
+                _ => &mut self.modified,
+            };
+            list.push(call::text(path));
+        }
     }
 }
 

@@ -106,6 +106,8 @@ pub(crate) struct Repo {
     left_out: Vec<String>,
     /// The private index of the last time, shared by all that work on this repository.
     kept: Arc<Mutex<Option<stage::Kept>>>,
+    /// What differed the last time that two trees were compared.
+    compared: Arc<Mutex<Option<facts::Compared>>>,
 }
 
 impl Repo {
@@ -127,7 +129,8 @@ impl Repo {
         let git_dir = call::path(git_dir.strip_suffix(b"\n").unwrap_or(git_dir));
         let root = Call::new(workdir, PATIENCE, &["rev-parse", "--show-toplevel"]).run()?;
         let root = call::path(root.strip_suffix(b"\n").unwrap_or(&root));
-        Ok(Self { root, git_dir, patience: PATIENCE, left_out: Vec::new(), kept: Arc::default() })
+        let (kept, compared) = (Arc::default(), Arc::default());
+        Ok(Self { root, git_dir, patience: PATIENCE, left_out: Vec::new(), kept, compared })
     }
 
     /// The same repository, with paths that are segue's own: they are in no snapshot, commit or list of changes.

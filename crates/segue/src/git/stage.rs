@@ -55,6 +55,8 @@ pub(super) struct Kept {
     of: Stamp,
     /// The new paths that went in.
     taken: BTreeSet<Vec<u8>>,
+    /// The tree that it was written as, where everything is in it.
+    tree: Option<String>,
 }
 
 /// By which one state of an index file is told from another: size, time, number and the checksum at its end.
@@ -95,6 +97,12 @@ impl Repo {
         let kept = slot.as_mut().and_then(|slot| slot.take());
         let mut troubles = Vec::new();
         let (mut private, new, changes) = Private::look(self, kept, &mut troubles)?;
+        if let Some(tree) = private.unchanged.take() {
+            if let Some(slot) = slot.as_mut() {
+                **slot = Some(private.keep(new.taken, Some(tree.clone())));
+            }
+            return Ok(Staged { tree, skipped: Vec::new(), secrets: Vec::new(), trouble: None });
+        }
         if let Some(why) = private.add(&new, changes)? {
             troubles.push(why);
         }
@@ -115,10 +123,13 @@ impl Repo {
         let tree = tree?;
         let secrets = self.keep_secrets(&new.secret, &mut troubles);
         let skipped = new.large.iter().map(|(path, size)| (call::text(path), *size)).collect();
-        if let Some(slot) = slot.as_mut().filter(|_| private.sound) {
-            **slot = Some(Kept { folder: private.folder, of: private.of, taken: new.taken });
-        }
         let trouble = (!troubles.is_empty()).then(|| troubles.join("; "));
+        if let Some(slot) = slot.as_mut().filter(|_| private.sound) {
+            // What changes within a submodule shows only when everything is looked at.
+            let submodules = self.root.join(".gitmodules").exists();
+            let whole = trouble.is_none() && new.left_out() == 0 && !submodules;
+            **slot = Some(private.keep(new.taken, whole.then(|| tree.clone())));
+        }
         Ok(Staged { tree, skipped, secrets, trouble })
     }
 }
@@ -134,6 +145,14 @@ struct Private<'a> {
     sound: bool,
     /// Where attributes are read from, if not from the work tree.
     attributes: Option<String>,
+    /// The tree of the last time, when nothing has changed since.
+    unchanged: Option<String>,
+}
+
+impl New {
+    fn left_out(&self) -> usize {
+        self.large.len() + self.nested.len() + self.secret.len()
+    }
 }
 
 impl<'a> Private<'a> {
@@ -146,8 +165,8 @@ impl<'a> Private<'a> {
         let users = repo.git_dir.join("index");
         let of = Stamp::of(&users);
         if let Some(kept) = kept.filter(|kept| kept.of == of) {
-            let taken = kept.taken;
-            let private = Self::with(repo, kept.folder, of.clone());
+            let (taken, tree) = (kept.taken, kept.tree);
+            let mut private = Self::with(repo, kept.folder, of.clone());
             // A new path that went in and may not any more (ignored, too large, within a repository) has to go.
             let gone_wrong = |new: &New| {
                 taken
@@ -157,6 +176,8 @@ impl<'a> Private<'a> {
             if let Ok((new, changes)) = private.both(&users)
                 && !gone_wrong(&new)
             {
+                private.unchanged =
+                    tree.filter(|_| changes == 0 && new.taken == taken && new.left_out() == 0);
                 return Ok((private, new, changes));
             }
         }
@@ -180,7 +201,11 @@ impl<'a> Private<'a> {
 
     fn with(repo: &'a Repo, folder: TempDir, of: Stamp) -> Self {
         let file = folder.path().join("index");
-        Self { repo, folder, file, of, sound: true, attributes: None }
+        Self { repo, folder, file, of, sound: true, attributes: None, unchanged: None }
+    }
+
+    fn keep(self, taken: BTreeSet<Vec<u8>>, tree: Option<String>) -> Kept {
+        Kept { folder: self.folder, of: self.of, taken, tree }
     }
 
     // What is new to the user's index, and how much is new to this one.
