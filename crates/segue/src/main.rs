@@ -9,6 +9,7 @@ mod clean;
 mod cli;
 mod clock;
 mod config;
+mod crash;
 mod driver;
 mod gates;
 mod git;

@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use segue_machine::Effect;
 
-use super::{Driver, HANGS, die};
+use super::{Driver, HANGS};
 use crate::checkpoint::Situation;
+use crate::crash::die;
 
 /// One thing to be done, and what was known when it was decided.
 #[derive(Debug)]

@@ -35,7 +35,7 @@ use crate::checkpoint::Workplace;
 use crate::config::AgentSettings;
 use crate::run_state::RunState;
 use crate::trace::{self, Kind};
-use crate::{clean, clock};
+use crate::{clean, clock, crash};
 
 pub(crate) use book::Book;
 pub(crate) use circuits::known as known_circuits;
@@ -195,7 +195,7 @@ impl Driver {
             desk: Desk::open()
                 .map_err(|source| DriverError::System { what: "a thread for the state folder", source })?,
             program: std::env::current_exe().ok(),
-            crash: std::env::var("SEGUE_CRASH_AFTER").ok().and_then(|v| v.parse().ok()),
+            crash: crash::hook("SEGUE_CRASH_AFTER").and_then(|v| v.parse().ok()),
         })
     }
 
@@ -283,7 +283,12 @@ impl Driver {
         }
         let record = Record { seq: self.book.next_seq(), at: clock::now(), event };
         let effects = self.machine.handle(&record);
-        log::trace!("event {}: {}, effects {}", record.seq, Kind::of_event(&record.event), Kind::list(&effects));
+        log::trace!(
+            "event {}: {}, effects {}",
+            record.seq,
+            Kind::of_event(&record.event),
+            Kind::list(&effects)
+        );
         self.keyboard.listen(self.machine.view().waiting.is_some());
         let said = self.face.render(&record, &effects, self.machine.view());
         self.book.add(&record, &effects, said)?;
@@ -352,9 +357,4 @@ fn status_word(view: &segue_machine::View) -> &'static str {
         return "running";
     }
     view.outcome.as_ref().map_or(Verdict::Stopped, |outcome| outcome.verdict).word()
-}
-
-/// Dies as `kill -9` would have it: for tests of what survives that.
-pub(crate) fn die() {
-    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
 }

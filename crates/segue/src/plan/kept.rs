@@ -18,6 +18,7 @@ use super::state::State;
 use crate::anchor::Trust;
 use crate::checkpoint::write_whole;
 use crate::clock;
+use crate::crash;
 use crate::store::safely;
 
 /// The changes, one a line.
@@ -168,9 +169,9 @@ impl Kept {
         append().map_err(failed)?;
         (self.value, self.state, self.seq) = (value, state, seq);
         self.chain.anchor(self.seal());
-        let crash = std::env::var("SEGUE_CRASH_PLAN_AFTER").ok().and_then(|n| n.parse().ok());
+        let crash = crash::hook("SEGUE_CRASH_PLAN_AFTER").and_then(|n| n.parse().ok());
         if crash == Some(self.seq) {
-            crate::driver::die();
+            crash::die();
         }
         self.show()
     }

@@ -11,6 +11,7 @@ use segue_plans::Phase;
 use thiserror::Error;
 
 use crate::config::path_fault;
+use crate::crash;
 use crate::git::{GitError, Repo, SnapshotRequest};
 use crate::store::Store;
 
@@ -214,8 +215,8 @@ impl Tree {
 
 /// Dies as `kill -9` would have it, where a test says so.
 pub(in crate::plan) fn die_at(point: &str) {
-    if std::env::var("SEGUE_CRASH_AT").is_ok_and(|at| at == point) {
-        crate::driver::die();
+    if crash::hook("SEGUE_CRASH_AT").is_some_and(|at| at == point) {
+        crash::die();
     }
 }
 
