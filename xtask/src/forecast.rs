@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use segue_machine::AgentEvent;
-use segue_rehearsal::accuracy::{FITTING_SEEDS, Regime, Score, generated, recorded};
 
+use crate::accuracy::{FITTING_SEEDS, Regime, Score, generated, recorded};
 use crate::{Outcome, shell};
 
 const SESSIONS: u64 = 1_000;

@@ -1,5 +1,6 @@
 //! What contributors run: `cargo xtask test`, `quick`, `nightly`, `agents`, `bench`, `faults`, `forecast`, `fuzz`, `simulate`, `gen`.
 
+mod accuracy;
 mod agents;
 mod bench;
 mod deny;
@@ -28,14 +29,15 @@ const HELP: &str = "cargo xtask COMMAND
   nightly matrix [--pairwise] [--again] [WORD…]
                  what the agents' knowledge becomes at handoffs, into docs/continuity.md; goes on where it stopped
   agents         the real agents that the tests drive, at pinned versions, into target/agents
-  bench [PART]   what segue costs, as a table; PART is one of machine, redact, ledger, plans, program, handoff, checkpoint,
+  bench [PART]   what segue costs, as a table; PART is one of machine, redact, ledger, plans, program, handoff, round, checkpoint,
                  beside, long, and longest, a run of a million events
   faults         everything that can go wrong at a provider, on every agent, as a table for the docs;
                  [--agent A,B] [--fault F,G] [--when W] choose a part of it
   forecast       how good the forecast of a window's growth is, as a table for the docs
   fuzz [TARGET] [--seconds N]
                  every decoder with bytes that nobody wrote, 60 seconds each
-  simulate       the policies in 10,000 simulated runs each, into docs/simulator.md
+  simulate [--policy A,B] [--window N] [--growth NAME] [--runs N] [--seed N] [--no-brake] [--json]
+                 the policies in simulated runs; without options 10,000 of each, into docs/simulator.md
   gen [--check]  write docs/schema and docs/reference, or say that they are out of date
 ";
 
@@ -52,7 +54,7 @@ fn main() -> ExitCode {
         ["faults", words @ ..] => faults::faults(words),
         ["forecast"] => forecast::forecast(),
         ["fuzz", rest @ ..] => fuzz::fuzz(rest),
-        ["simulate"] => simulate::simulate(),
+        ["simulate", words @ ..] => simulate::command(words),
         ["gen"] => generate::generate(false),
         ["gen", "--check"] => generate::generate(true),
         _ => Err(HELP.into()),

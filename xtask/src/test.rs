@@ -15,7 +15,7 @@ const REAL: [&str; 1] = ["segue/real"];
 /// The test programs that start segue from end to end: they wait too.
 const FROM_END_TO_END: [&str; 1] = ["segue/it"];
 /// Every other test program besides those in the sources of the crates themselves.
-const PURE: [&str; 14] = [
+const PURE: [&str; 13] = [
     "agents/cassettes",
     "agents/words",
     "fuzz/seeds",
@@ -27,7 +27,6 @@ const PURE: [&str; 14] = [
     "plans/properties",
     "plans/shapes",
     "redact/it",
-    "rehearsal/accuracy",
     "rehearsal/model_server",
     "rehearsal/wire",
 ];

@@ -4,7 +4,6 @@
 //! context, and fails when that grows too long. `segue demo`, the end-to-end tests and the benchmarks use it. It
 //! knows nothing of how segue decides, except for [`sizing`], which fits a script and a job to a policy.
 
-pub mod accuracy;
 pub mod agent;
 pub mod brain;
 pub mod context;
@@ -13,6 +12,5 @@ pub mod matrix;
 pub mod model_server;
 pub mod recipe;
 pub mod script;
-pub mod simulate;
 pub mod sizing;
 pub mod step_log;

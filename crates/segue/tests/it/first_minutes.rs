@@ -308,7 +308,7 @@ fn shells_complete_commands_runs_agents_and_the_scripts_load() {
     };
     assert!(asked(&["sta"]).contains("status"));
     assert!(asked(&["log", &id[..6]]).contains(&id), "{}", asked(&["log", &id[..6]]));
-    assert!(asked(&["rehearse", "--sim"]).contains("--simulate"));
+    assert!(asked(&["rehearse", "--fa"]).contains("--fault"));
 }
 
 #[test]

@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use segue_machine::{AgentEvent, Event};
-use segue_rehearsal::accuracy;
 use segue_rehearsal::model_server::ServerScript;
 use segue_rehearsal::model_server::script::{PersonaOptions, StepHabit};
+
+#[path = "../../../../xtask/src/accuracy/cases.rs"]
+mod cases;
 
 use crate::inside::{inside, say};
 use crate::support::{Done, World};
@@ -63,7 +65,7 @@ fn long_session(agent: &str, world: &World) {
     let run = world.run(agent, &["--policy", "observe"]);
     run.ends("verified", 0);
     let events = events(world, &run);
-    let cases = accuracy::cases(&events);
+    let cases = cases::cases(&events);
     let held = cases.iter().filter(|case| case.low <= case.grown && case.grown <= case.high).count();
     say(&format!("forecast for {agent}: {held} of {} intervals held", cases.len()));
     assert!(cases.len() >= 40, "only {} cases\n{}", cases.len(), run.all());

@@ -138,11 +138,10 @@ pub(in crate::cli) struct Rehearse {
     /// The agent; the configured one when left out, `scripted` for a stand-in that needs no CLI
     #[arg(long, value_name = "NAME[,NAME]")]
     pub(in crate::cli) agent: Option<String>,
-    /// The window of the scripted model, 60k when left out; of the simulated one, 200k
+    /// The window of the scripted model, 60k when left out
     #[arg(long, value_name = "TOKENS")]
     pub(in crate::cli) window: Option<String>,
-    /// When to hand over, instead of your policy: auto, seamless, observe, loop, staged, phased or native; several
-    /// with --simulate
+    /// When to hand over, instead of your policy: auto, seamless, observe, loop, staged, phased or native
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) policy: Option<String>,
     /// What goes wrong: 429, 429-no-reset, 529, 401, 500, quota, cut, stall, hang or overflow
@@ -166,8 +165,6 @@ pub(in crate::cli) struct Rehearse {
     /// Keep the repository of the rehearsal; it is also kept when something is wrong
     #[arg(long)]
     pub(in crate::cli) keep: bool,
-    #[command(flatten)]
-    pub(in crate::cli) simulate: Simulate,
 }
 
 impl Rehearse {
@@ -184,34 +181,6 @@ impl Rehearse {
             permissions: None,
             trust: false,
             keep: false,
-            simulate: Simulate {
-                simulate: false,
-                runs: 0,
-                no_brake: false,
-                growth: "claude".to_owned(),
-                seed: 0,
-            },
         }
     }
-}
-
-/// `segue rehearse --simulate …`
-#[derive(Debug, ClapArgs)]
-#[command(next_help_heading = "Simulation")]
-pub(in crate::cli) struct Simulate {
-    /// Compare the policies in thousands of simulated runs instead; no agent is started
-    #[arg(long, conflicts_with_all = ["agent", "fault", "permissions", "keep"])]
-    pub(in crate::cli) simulate: bool,
-    /// How many runs of each policy
-    #[arg(long, value_name = "N", default_value_t = 1_000, requires = "simulate")]
-    pub(in crate::cli) runs: u64,
-    /// Only agents that cannot be stopped between a tool's result and the next call
-    #[arg(long, requires = "simulate")]
-    pub(in crate::cli) no_brake: bool,
-    /// How windows grow: claude, codex, or recordings (segue's own, of a scripted model)
-    #[arg(long, value_name = "NAME", default_value = "claude", requires = "simulate")]
-    pub(in crate::cli) growth: String,
-    /// Where the draws begin; the same seed gives the same table
-    #[arg(long, value_name = "N", default_value_t = 2_026, requires = "simulate")]
-    pub(in crate::cli) seed: u64,
 }

@@ -5,9 +5,7 @@ mod account;
 mod apply;
 mod fault;
 mod judge;
-mod simulate;
 mod stage;
-mod table;
 
 use std::time::Duration;
 
@@ -55,9 +53,6 @@ struct Plan {
 
 /// Runs a rehearsal and returns its exit code.
 pub(super) fn rehearse(at: &Place, args: &Rehearse) -> Result<u8, Failure> {
-    if args.simulate.simulate {
-        return simulate::simulate(at, args);
-    }
     let plan = plan(args)?;
     let mine = settings(at, args, &plan)?;
     if !plan.stand_in {

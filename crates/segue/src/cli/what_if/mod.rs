@@ -1,11 +1,11 @@
 //! `segue replay RUN --policy NAME`: what another policy would have decided, session by session.
 
+mod contender;
 mod decision;
 mod other;
 mod show;
 
 use segue_machine::{Event, Run};
-use segue_rehearsal::simulate::Contender;
 
 use super::failure::Failure;
 use super::open::Place;
@@ -13,6 +13,7 @@ use super::out;
 use crate::driver::screen_width;
 use crate::history::{self, Past};
 
+use contender::Contender;
 use decision::{Decision, decisions};
 use other::Other;
 use show::Shown;
@@ -44,9 +45,8 @@ pub(super) fn what_if(
 ) -> Result<u8, Failure> {
     let reader = at.reader()?;
     let row = at.run(&reader, run)?;
-    let contender = Contender::preset(policy)
-        .and_then(|preset| threshold.map_or(Ok(preset.clone()), |percent| preset.moved(percent)))
-        .map_err(|why| Failure::usage(format!("--policy: {why}")))?;
+    let contender =
+        Contender::new(policy, threshold).map_err(|why| Failure::usage(format!("--policy: {why}")))?;
     let past = history::read(&reader, &row.id, 0)?;
     let sessions = compare(&past, &contender);
     let began = past.first().map_or(0, |step| step.record.at);
@@ -104,7 +104,7 @@ fn note(session: &mut Session, machine: &Run) {
 // The run's own limits, with the restarts that the other policy allows.
 fn limits(machine: &Run, contender: &Contender) -> segue_machine::Limits {
     let own = machine.view().spec.as_ref().map(|spec| spec.limits.clone()).unwrap_or_default();
-    segue_machine::Limits { max_restarts: contender.limits.max_restarts, ..own }
+    segue_machine::Limits { max_restarts: contender.max_restarts, ..own }
 }
 
 #[cfg(test)]

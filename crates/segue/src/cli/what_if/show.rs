@@ -1,11 +1,11 @@
 //! The comparison as a diff that people read, and as JSON.
 
 use segue_machine::Millis;
-use segue_rehearsal::simulate::Contender;
 use segue_report::plain;
 use serde_json::{Value, json};
 
 use super::Session;
+use super::contender::Contender;
 use super::decision::{Decision, What};
 
 /// What is true of everything that is shown.

@@ -65,7 +65,7 @@ fn places(decisions: &[Decision]) -> Vec<(String, u32)> {
 #[test]
 fn an_earlier_line_hands_over_earlier_and_nothing_is_said_after_that() {
     let past = recorded("observe", &[20, 38, 55, 65, 72, 85, 91, 95]);
-    let sessions = compare(&past, &Contender::preset("loop").unwrap());
+    let sessions = compare(&past, &Contender::new("loop", None).unwrap());
     assert_eq!(sessions.len(), 1);
     assert_eq!(
         places(&sessions[0].recorded),
@@ -85,7 +85,7 @@ fn an_earlier_line_hands_over_earlier_and_nothing_is_said_after_that() {
 #[test]
 fn a_policy_with_several_stages_goes_on_after_each_dump() {
     let past = recorded("observe", &[65, 82, 91, 96, 99]);
-    let sessions = compare(&past, &Contender::preset("staged").unwrap());
+    let sessions = compare(&past, &Contender::new("staged", None).unwrap());
     let texts: Vec<String> = sessions[0].other.iter().map(|decision| decision.text.clone()).collect();
     let dumps = texts.iter().filter(|text| text.ends_with("by the agent, then on")).count();
     assert_eq!(dumps, 2, "{texts:?}");
@@ -95,13 +95,13 @@ fn a_policy_with_several_stages_goes_on_after_each_dump() {
 
 #[test]
 fn two_that_never_replace_part_only_in_what_the_agent_is_told() {
-    let sessions = compare(&recorded("native", &[60, 75, 91]), &Contender::preset("observe").unwrap());
+    let sessions = compare(&recorded("native", &[60, 75, 91]), &Contender::new("observe", None).unwrap());
     let without_tell = |decisions: &[Decision]| {
         let texts = decisions.iter().map(|decision| decision.text.replace(", tell", ""));
         texts.collect::<Vec<_>>()
     };
     assert_eq!(without_tell(&sessions[0].recorded), without_tell(&sessions[0].other));
-    let same = compare(&recorded("native", &[60, 75, 91]), &Contender::preset("native").unwrap());
+    let same = compare(&recorded("native", &[60, 75, 91]), &Contender::new("native", None).unwrap());
     assert!(!same[0].parted);
     assert_eq!(places(&same[0].recorded), places(&same[0].other));
 }
@@ -109,7 +109,7 @@ fn two_that_never_replace_part_only_in_what_the_agent_is_told() {
 #[test]
 fn a_session_that_begins_above_the_line_would_have_ended_the_run() {
     let past = recorded("observe", &[75, 95]);
-    let sessions = compare(&past, &Contender::preset("loop").unwrap());
+    let sessions = compare(&past, &Contender::new("loop", None).unwrap());
     let last = sessions[0].other.last().unwrap();
     assert_eq!((last.what, last.call), (decision::What::Stop, 1), "{:?}", sessions[0].other);
 }

@@ -1,6 +1,6 @@
 //! What a simulation looks like: a table, curves, and what they say about choosing; or all of it as JSON.
 
-use segue_rehearsal::simulate::{Comparison, FITTING_SEEDS, Row, Tally};
+use super::{Comparison, FITTING_SEEDS, Row, Tally};
 use serde_json::{Value, json};
 
 const COLUMNS: usize = 11;

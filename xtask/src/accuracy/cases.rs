@@ -1,52 +1,29 @@
-//! How good the forecast of a window's growth is: what it says about the next five calls held against what they added,
-//! beside two forecasts that anyone could make. What forecasts is the machine of real runs.
-
-mod regimes;
-mod score;
+//! What the machine of real runs forecasts in a session, held against what came. The tests with real CLIs include this file.
 
 use segue_machine::policy::preset;
 use segue_machine::{AgentEvent, AgentSpec, Capabilities, Event, Record, Run, RunSpec};
 
-pub use regimes::Regime;
-pub use score::{Naive, Score};
-
-use crate::simulate::Dice;
-
 /// Calls that are looked ahead.
-pub const AHEAD: usize = segue_machine::forecast::AHEAD as usize;
-
-/// Seeds that were used while constants were chosen are below this one.
-pub const FITTING_SEEDS: u64 = crate::simulate::FITTING_SEEDS;
+pub(crate) const AHEAD: usize = segue_machine::forecast::AHEAD as usize;
 
 /// What was said about the calls after one, and what they added.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Case {
+pub(crate) struct Case {
     /// Said: seldom less.
-    pub low: f64,
+    pub(crate) low: f64,
     /// Said: the middle.
-    pub middle: f64,
+    pub(crate) middle: f64,
     /// Said: seldom more.
-    pub high: f64,
+    pub(crate) high: f64,
     /// What calls had added on average, for as many calls.
-    pub mean: f64,
+    pub(crate) mean: f64,
     /// What they did add.
-    pub grown: f64,
-}
-
-/// Scores the forecast on generated sessions.
-pub fn generated(regime: Regime, sessions: u64, seed: u64) -> Score {
-    let cases = (0..sessions).flat_map(|n| cases(&regime.session(&mut Dice::new(seed, n))));
-    Score::of(regime.name(), cases.collect())
-}
-
-/// Scores the forecast on recorded sessions.
-pub fn recorded(sessions: &[Vec<AgentEvent>]) -> Score {
-    Score::of("this project's recordings", sessions.iter().flat_map(|events| cases(events)).collect())
+    pub(crate) grown: f64,
 }
 
 /// Every forecast that a session gives occasion for: where the machine goes by it and five calls follow, made when the
 /// results that the next call will carry are there.
-pub fn cases(events: &[AgentEvent]) -> Vec<Case> {
+pub(crate) fn cases(events: &[AgentEvent]) -> Vec<Case> {
     let fills = fills(events);
     let mut watch = Watch::new();
     let mut cases = Vec::new();

@@ -8,50 +8,50 @@ use super::world::World;
 use super::{FITTING_SEEDS, simulate};
 
 /// Where the thresholds of a curve lie, in percent of the ceiling.
-pub const CURVE: [u32; 10] = [60, 65, 70, 75, 80, 85, 88, 90, 95, 98];
+pub(crate) const CURVE: [u32; 10] = [60, 65, 70, 75, 80, 85, 88, 90, 95, 98];
 
 /// What is to be compared.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// The policies, by name.
-    pub policies: Vec<String>,
+    pub(crate) policies: Vec<String>,
     /// The world; its brake is overruled by `brakes`.
-    pub world: World,
+    pub(crate) world: World,
     /// With the brake, without it, or both.
-    pub brakes: Vec<bool>,
+    pub(crate) brakes: Vec<bool>,
     /// Runs of each policy.
-    pub runs: u64,
+    pub(crate) runs: u64,
     /// Runs of each point of a curve; 0 draws none.
-    pub curve_runs: u64,
+    pub(crate) curve_runs: u64,
     /// Where the draws begin.
-    pub seed: u64,
+    pub(crate) seed: u64,
 }
 
 /// One policy in one world.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
+pub(crate) struct Row {
     /// The policy.
-    pub policy: String,
+    pub(crate) policy: String,
     /// Whether the agent had a brake.
-    pub brake: bool,
+    pub(crate) brake: bool,
     /// What was counted.
-    pub tally: Tally,
+    pub(crate) tally: Tally,
     /// The same with the threshold moved, lowest first; empty where the policy replaces nothing.
-    pub curve: Vec<Point>,
+    pub(crate) curve: Vec<Point>,
 }
 
 /// One threshold of one policy.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Point {
+pub(crate) struct Point {
     /// The threshold, in percent of the ceiling.
-    pub threshold: u32,
+    pub(crate) threshold: u32,
     /// What was counted.
-    pub tally: Tally,
+    pub(crate) tally: Tally,
 }
 
 impl Comparison {
     /// Whether constants of the policies may have been chosen on the very runs that are drawn.
-    pub fn draws_fitting_seeds(&self) -> bool {
+    pub(crate) fn draws_fitting_seeds(&self) -> bool {
         self.seed < FITTING_SEEDS
     }
 
@@ -59,7 +59,7 @@ impl Comparison {
     ///
     /// # Errors
     /// A policy is not known.
-    pub fn play(&self, mut each: impl FnMut(&Row)) -> Result<Vec<Row>, UnknownPolicy> {
+    pub(crate) fn play(&self, mut each: impl FnMut(&Row)) -> Result<Vec<Row>, UnknownPolicy> {
         let contenders: Vec<Contender> =
             self.policies.iter().map(|name| Contender::preset(name)).collect::<Result<_, _>>()?;
         let mut rows = Vec::new();

@@ -3,25 +3,30 @@
 
 mod dice;
 mod growth;
+mod page;
 mod play;
 mod session;
 mod spec;
 mod table;
 mod tally;
+mod words;
 mod world;
 
-pub use dice::Dice;
-pub use growth::{ALL as GROWTHS, ANSWER, CLAUDE, CODEX, Growth, Quantiles, RECORDINGS, WEIGHT_PER_TOKEN};
-pub use spec::{Contender, UnknownPolicy};
-pub use table::{CURVE, Comparison, Point, Row};
-pub use tally::Tally;
-pub use world::{Batch, World};
+pub(crate) use dice::Dice;
+pub(crate) use growth::{
+    ALL as GROWTHS, ANSWER, CLAUDE, CODEX, Growth, Quantiles, RECORDINGS, WEIGHT_PER_TOKEN,
+};
+pub(crate) use page::command;
+pub(crate) use spec::{Contender, UnknownPolicy};
+pub(crate) use table::{CURVE, Comparison, Point, Row};
+pub(crate) use tally::Tally;
+pub(crate) use world::{Batch, World};
 
 /// Seeds below this one are for trying out constants of policies; tables are made with others.
-pub const FITTING_SEEDS: u64 = 1_000;
+pub(crate) const FITTING_SEEDS: u64 = 1_000;
 
 /// Plays so many runs of a contender in a world. The result depends on nothing but the arguments.
-pub fn simulate(contender: &Contender, world: &World, runs: u64, seed: u64) -> Tally {
+pub(crate) fn simulate(contender: &Contender, world: &World, runs: u64, seed: u64) -> Tally {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64).min(runs.max(1));
     simulate_on(threads, contender, world, runs, seed)
 }

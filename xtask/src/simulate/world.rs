@@ -5,15 +5,15 @@ use super::growth::{ANSWER, CODEX, Growth, WEIGHT_PER_TOKEN};
 
 /// What is the same for every run of a simulation.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct World {
+pub(crate) struct World {
     /// Tokens that the model can hold.
-    pub window: u64,
+    pub(crate) window: u64,
     /// Where the agent blocks.
-    pub ceiling: u64,
+    pub(crate) ceiling: u64,
     /// How sessions grow.
-    pub growth: Growth,
+    pub(crate) growth: Growth,
     /// Whether the agent asks after each tool if it may go on.
-    pub brake: bool,
+    pub(crate) brake: bool,
     /// Calls that fill a window of nothing, on average.
     calls: f64,
 }
@@ -37,16 +37,16 @@ const MOST_TOKENS: u64 = 31_000;
 
 /// What one answer of the model leads to: the results of its tools, and the answer to them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Batch {
+pub(crate) struct Batch {
     /// Tokens and characters of each result.
-    pub results: Vec<(u64, u64)>,
+    pub(crate) results: Vec<(u64, u64)>,
     /// Tokens of the answer of the next call.
-    pub answer: u64,
+    pub(crate) answer: u64,
 }
 
 impl World {
     /// A window of this many tokens that grows so, with a brake.
-    pub fn new(window: u64, growth: Growth) -> Self {
+    pub(crate) fn new(window: u64, growth: Growth) -> Self {
         let ceiling =
             if growth.name == CODEX.name { window / 10 * 9 } else { window.saturating_sub(KEPT_FREE) };
         let mean = growth.per_call.mean() + JUMPS * f64::midpoint(JUMP.0, JUMP.1) * unit(window);
@@ -55,12 +55,12 @@ impl World {
 
     /// The same without a brake.
     #[must_use]
-    pub fn without_brake(self) -> Self {
+    pub(crate) fn without_brake(self) -> Self {
         Self { brake: false, ..self }
     }
 
     /// How many calls each step of a run takes; a step that is finished is a good moment.
-    pub fn steps(&self, dice: &mut Dice) -> Vec<u64> {
+    pub(crate) fn steps(&self, dice: &mut Dice) -> Vec<u64> {
         let windows = WORK.0 + (WORK.1 - WORK.0) * dice.share();
         let mut calls = whole(windows * self.calls);
         let mut steps = Vec::new();
@@ -73,7 +73,7 @@ impl World {
     }
 
     /// Tokens of a session's first call.
-    pub fn first_fill(&self, dice: &mut Dice) -> u64 {
+    pub(crate) fn first_fill(&self, dice: &mut Dice) -> u64 {
         whole(self.growth.first.draw(dice))
     }
 
@@ -83,7 +83,7 @@ impl World {
     }
 
     /// The growth of one call: what comes before it, result by result, and its own answer.
-    pub fn batch(&self, dice: &mut Dice) -> Batch {
+    pub(crate) fn batch(&self, dice: &mut Dice) -> Batch {
         let mut growth = self.growth.per_call.draw(dice);
         if dice.chance(JUMPS) {
             growth += unit(self.window) * (JUMP.0 + (JUMP.1 - JUMP.0) * dice.share());

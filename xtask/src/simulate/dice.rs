@@ -2,11 +2,11 @@
 
 /// A row of draws.
 #[derive(Debug, Clone)]
-pub struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
     /// The draws of one run: each run of a seed has a row of its own.
-    pub fn new(seed: u64, run: u64) -> Self {
+    pub(crate) fn new(seed: u64, run: u64) -> Self {
         let mut dice =
             Self(seed.wrapping_mul(0xD134_2543_DE82_EF95) ^ run.wrapping_mul(0x2545_F491_4F6C_DD1D));
         dice.next();
@@ -21,19 +21,19 @@ impl Dice {
     }
 
     /// A number from 0 up to but not including 1.
-    pub fn share(&mut self) -> f64 {
+    pub(crate) fn share(&mut self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "53 bits fit a double exactly")]
         let bits = (self.next() >> 11) as f64;
         bits / 9_007_199_254_740_992.0
     }
 
     /// A number between two others, both included.
-    pub fn between(&mut self, least: u64, most: u64) -> u64 {
+    pub(crate) fn between(&mut self, least: u64, most: u64) -> u64 {
         least + self.next() % (most.saturating_sub(least) + 1)
     }
 
     /// Whether something that happens with this chance happens.
-    pub fn chance(&mut self, chance: f64) -> bool {
+    pub(crate) fn chance(&mut self, chance: f64) -> bool {
         self.share() < chance
     }
 }

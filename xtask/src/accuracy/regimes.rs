@@ -8,7 +8,7 @@ use crate::simulate::{Dice, WEIGHT_PER_TOKEN};
 
 /// A way in which sessions grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Regime {
+pub(crate) enum Regime {
     /// Every call adds about the same, and little.
     SmallSteady,
     /// Small calls, and every third or fourth reads a file of any size.
@@ -25,7 +25,7 @@ pub enum Regime {
 
 impl Regime {
     /// Every regime there is.
-    pub const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::SmallSteady,
         Self::BigReads,
         Self::Shifting,
@@ -35,7 +35,7 @@ impl Regime {
     ];
 
     /// Its name in the table.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::SmallSteady => "small and steady",
             Self::BigReads => "big reads, heavy tail",
@@ -47,7 +47,7 @@ impl Regime {
     }
 
     /// One session of 40 to 160 calls; what it does is told as an agent tells it.
-    pub fn session(self, dice: &mut Dice) -> Vec<AgentEvent> {
+    pub(crate) fn session(self, dice: &mut Dice) -> Vec<AgentEvent> {
         let mut session = Session::new(dice);
         for _ in 0..dice.between(40, 160) {
             let grown = session.scale * self.call(&mut session, dice);

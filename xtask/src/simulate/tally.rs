@@ -4,48 +4,48 @@ use serde::Serialize;
 
 /// Counts over the runs of one policy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// Runs.
-    pub runs: u64,
+    pub(crate) runs: u64,
     /// Runs that did all their steps.
-    pub finished: u64,
+    pub(crate) finished: u64,
     /// Runs that a limit of their policy stopped.
-    pub stopped: u64,
+    pub(crate) stopped: u64,
     /// Runs that ended otherwise.
-    pub failed: u64,
+    pub(crate) failed: u64,
     /// Runs in which the machine left everybody waiting: a fault of segue.
-    pub stuck: u64,
+    pub(crate) stuck: u64,
     /// Model calls.
-    pub calls: u64,
+    pub(crate) calls: u64,
     /// Sessions replaced by fresh ones, for whatever reason.
-    pub handoffs: u64,
+    pub(crate) handoffs: u64,
     /// Of these, decided before the agent failed.
-    pub orderly: u64,
+    pub(crate) orderly: u64,
     /// Of all, between two steps.
-    pub good_moments: u64,
+    pub(crate) good_moments: u64,
     /// Of all, after the brake had stopped the agent before a call.
-    pub braked: u64,
+    pub(crate) braked: u64,
     /// Hundredths of a percent of the ceiling, summed over the orderly handoffs.
-    pub fill: u64,
+    pub(crate) fill: u64,
     /// Calls that passed the ceiling.
-    pub overflows: u64,
+    pub(crate) overflows: u64,
     /// Of these, followed by a fresh session.
-    pub recovered: u64,
+    pub(crate) recovered: u64,
     /// Finished steps that the next session did not know of.
-    pub lost: u64,
+    pub(crate) lost: u64,
     /// Steps that were begun again in a fresh session.
-    pub redone: u64,
+    pub(crate) redone: u64,
     /// Steps that the runs had to do.
-    pub steps: u64,
+    pub(crate) steps: u64,
     /// Tokens that were read or made again because of a handoff: a fresh session's first call, and unfinished steps.
-    pub respent: u64,
+    pub(crate) respent: u64,
     /// Times that the agent compacted its own context.
-    pub compactions: u64,
+    pub(crate) compactions: u64,
 }
 
 impl Tally {
     /// Adds another tally.
-    pub fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         let Self {
             runs,
             finished,
@@ -87,27 +87,27 @@ impl Tally {
     }
 
     /// Mean context used at an orderly handoff, in percent of the ceiling.
-    pub fn mean_fill(&self) -> Option<f64> {
+    pub(crate) fn mean_fill(&self) -> Option<f64> {
         share(self.fill, self.orderly).map(|hundredths| hundredths / 100.0)
     }
 
     /// Percent of the handoffs that fell between two steps.
-    pub fn at_good_moment(&self) -> Option<f64> {
+    pub(crate) fn at_good_moment(&self) -> Option<f64> {
         share(self.good_moments, self.handoffs).map(|share| share * 100.0)
     }
 
     /// Overflows in as many runs as are asked for.
-    pub fn overflows_per(&self, runs: u64) -> Option<f64> {
+    pub(crate) fn overflows_per(&self, runs: u64) -> Option<f64> {
         share(self.overflows * runs, self.runs)
     }
 
     /// Overflows in a thousand handoffs.
-    pub fn overflows_per_handoff(&self) -> Option<f64> {
+    pub(crate) fn overflows_per_handoff(&self) -> Option<f64> {
         share(self.overflows * 1_000, self.handoffs)
     }
 
     /// Anything of this tally for each run.
-    pub fn per_run(&self, what: u64) -> Option<f64> {
+    pub(crate) fn per_run(&self, what: u64) -> Option<f64> {
         share(what, self.runs)
     }
 }

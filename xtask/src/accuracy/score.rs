@@ -5,30 +5,30 @@ use super::Case;
 
 /// A forecast that anyone could make.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Naive {
+pub(crate) struct Naive {
     /// Mean distance from what came.
-    pub error: f64,
+    pub(crate) error: f64,
     /// Mean width of an interval that holds as often as the forecast's.
-    pub width: f64,
+    pub(crate) width: f64,
 }
 
 /// How good the forecast was.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Score {
+pub(crate) struct Score {
     /// What it was held against.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Forecasts that were looked at.
-    pub cases: usize,
+    pub(crate) cases: usize,
     /// Share of intervals that held.
-    pub held: f64,
+    pub(crate) held: f64,
     /// Mean distance of the middle from what came, in tokens.
-    pub error: f64,
+    pub(crate) error: f64,
     /// Mean width of the interval, in tokens.
-    pub width: f64,
+    pub(crate) width: f64,
     /// "Nothing will be added."
-    pub no_change: Naive,
+    pub(crate) no_change: Naive,
     /// "It goes on as it did on average."
-    pub running_mean: Naive,
+    pub(crate) running_mean: Naive,
 }
 
 impl Score {
@@ -55,7 +55,7 @@ impl Score {
 
     /// Whether the interval holds between 85 and 95 times in 100 and neither naive forecast is nearer to what came. Their
     /// intervals are chosen in hindsight, ours is not, so ours may be a tenth wider.
-    pub fn meets_the_bar(&self) -> bool {
+    pub(crate) fn meets_the_bar(&self) -> bool {
         let naive = [self.no_change, self.running_mean];
         (0.85..=0.95).contains(&self.held)
             && naive.iter().all(|n| self.error <= n.error * 1.005 && self.width <= n.width * 1.1)

@@ -5,14 +5,14 @@ use super::dice::Dice;
 /// A distribution given by points of it: the share of values at or below, and the value. Between two points the value
 /// grows geometrically as the share above shrinks by factors, which is how the tails of such measurements look.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Quantiles(pub &'static [(f64, f64)]);
+pub(crate) struct Quantiles(pub &'static [(f64, f64)]);
 
 /// Shares above are not looked at below this one: it is the last point's.
 const LAST: f64 = 1e-5;
 
 impl Quantiles {
     /// The value that this share of all values stays below.
-    pub fn at(&self, share: f64) -> f64 {
+    pub(crate) fn at(&self, share: f64) -> f64 {
         let depth = |share: f64| -(1.0 - share).max(LAST).ln();
         let wanted = depth(share);
         let Some(after) = self.0.iter().position(|(share, _)| depth(*share) >= wanted) else {
@@ -28,12 +28,12 @@ impl Quantiles {
     }
 
     /// One draw.
-    pub fn draw(&self, dice: &mut Dice) -> f64 {
+    pub(crate) fn draw(&self, dice: &mut Dice) -> f64 {
         self.at(dice.share())
     }
 
     /// The mean, by evenly spread shares.
-    pub fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         const PARTS: u32 = 20_000;
         let sum: f64 = (0..PARTS).map(|n| self.at((f64::from(n) + 0.5) / f64::from(PARTS))).sum();
         sum / f64::from(PARTS)
@@ -42,17 +42,17 @@ impl Quantiles {
 
 /// How the sessions of one kind of agent grow.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Growth {
+pub(crate) struct Growth {
     /// What it is called on the command line.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Tokens that a call adds to the one before: results that it carries, and its own answer.
-    pub per_call: Quantiles,
+    pub(crate) per_call: Quantiles,
     /// Tokens of a session's first call.
-    pub first: Quantiles,
+    pub(crate) first: Quantiles,
 }
 
 /// Claude Code, 28,598 calls. Measured are the points from the median on; below it there is only "small".
-pub const CLAUDE: Growth = Growth {
+pub(crate) const CLAUDE: Growth = Growth {
     name: "claude",
     per_call: Quantiles(&[
         (0.0, 30.0),
@@ -70,7 +70,7 @@ pub const CLAUDE: Growth = Growth {
 };
 
 /// Codex, 6,888 calls.
-pub const CODEX: Growth = Growth {
+pub(crate) const CODEX: Growth = Growth {
     name: "codex",
     per_call: Quantiles(&[
         (0.0, 30.0),
@@ -85,15 +85,15 @@ pub const CODEX: Growth = Growth {
 
 /// The weight of a tool result (`segue_machine::gauge::weigh`) for each of its tokens: as docs/gauge.md measures it, for a
 /// vocabulary that takes 15 % more tokens than the one that the weights were fitted to. The ends are drawn a little further.
-pub const WEIGHT_PER_TOKEN: Quantiles =
+pub(crate) const WEIGHT_PER_TOKEN: Quantiles =
     Quantiles(&[(0.0, 2.6), (0.01, 2.92), (0.05, 3.08), (0.5, 3.48), (0.95, 3.86), (0.99, 4.19), (1.0, 4.5)]);
 
 /// Tokens of an answer: words, tool input, thoughts. A part of the growth per call that nobody sees coming.
-pub const ANSWER: Quantiles =
+pub(crate) const ANSWER: Quantiles =
     Quantiles(&[(0.0, 20.0), (0.5, 350.0), (0.9, 1_100.0), (0.99, 3_000.0), (1.0, 8_000.0)]);
 
 /// This project's own recordings of five CLIs (`crates/agents/cassettes`): 105 calls of a scripted model, so small and even.
-pub const RECORDINGS: Growth = Growth {
+pub(crate) const RECORDINGS: Growth = Growth {
     name: "recordings",
     per_call: Quantiles(&[
         (0.0, 11.0),
@@ -107,7 +107,7 @@ pub const RECORDINGS: Growth = Growth {
 };
 
 /// Every growth there is, the default first.
-pub const ALL: [Growth; 3] = [CLAUDE, CODEX, RECORDINGS];
+pub(crate) const ALL: [Growth; 3] = [CLAUDE, CODEX, RECORDINGS];
 
 #[cfg(test)]
 #[path = "growth_tests.rs"]

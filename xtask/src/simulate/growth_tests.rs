@@ -41,7 +41,7 @@ fn first_calls_and_weights_are_as_measured() {
 /// What each call of a recording added to the one before, and the first calls.
 fn recorded() -> (Vec<u64>, Vec<u64>) {
     let (mut grown, mut first) = (Vec::new(), Vec::new());
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/cassettes");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/agents/cassettes");
     for agent in std::fs::read_dir(root).unwrap().flatten().filter(|entry| entry.path().is_dir()) {
         for file in std::fs::read_dir(agent.path()).unwrap().flatten() {
             // The recordings of side questions are about those, not about work.

@@ -8,7 +8,7 @@ use super::world::World;
 
 /// A name that is no preset, or a threshold that is none.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum UnknownPolicy {
+pub(crate) enum UnknownPolicy {
     /// No preset of that name.
     #[error("{0:?} is no policy; one of {names}", names = preset::NAMES.join(", "))]
     Name(String),
@@ -19,15 +19,15 @@ pub enum UnknownPolicy {
 
 /// A policy with its limits.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Contender {
+pub(crate) struct Contender {
     /// The preset's name.
-    pub name: String,
+    pub(crate) name: String,
     /// Where its replacing stage was moved to, in percent of the ceiling; `None` is where the preset has it.
-    pub threshold: Option<f64>,
+    pub(crate) threshold: Option<f64>,
     /// The policy in force.
-    pub policy: Policy,
+    pub(crate) policy: Policy,
     /// The limits in force.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
 }
 
 impl Contender {
@@ -35,7 +35,7 @@ impl Contender {
     ///
     /// # Errors
     /// There is no preset of that name.
-    pub fn preset(name: &str) -> Result<Self, UnknownPolicy> {
+    pub(crate) fn preset(name: &str) -> Result<Self, UnknownPolicy> {
         let preset = preset::find(name).ok_or_else(|| UnknownPolicy::Name(name.to_owned()))?;
         let limits = Limits { max_restarts: preset.max_restarts, ..Limits::default() };
         Ok(Self { name: name.to_owned(), threshold: None, policy: preset.policy, limits })
@@ -46,7 +46,7 @@ impl Contender {
     ///
     /// # Errors
     /// The threshold is not a percentage that can be meant.
-    pub fn moved(&self, percent: f64) -> Result<Self, UnknownPolicy> {
+    pub(crate) fn moved(&self, percent: f64) -> Result<Self, UnknownPolicy> {
         let mut moved = self.clone();
         moved.policy.set_threshold(percent).map_err(|why| UnknownPolicy::Threshold(why.to_string()))?;
         moved.limits.max_restarts = None;
@@ -55,7 +55,7 @@ impl Contender {
     }
 
     /// Whether it replaces sessions at all.
-    pub fn replaces(&self) -> bool {
+    pub(crate) fn replaces(&self) -> bool {
         self.policy.replaces()
     }
 
