@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::chain::{Integrity, Link};
 use crate::error::{Error, Result};
-use crate::file::RunFile;
+use crate::file::{RunFile, is_linked};
 use crate::index;
 use crate::row::{RunRow, StoredEvent};
 
@@ -137,6 +137,10 @@ impl Reader {
     }
 
     fn names(&self) -> Result<Vec<String>> {
+        if is_linked(&self.dir) {
+            let why = "it is a link, and segue made none; remove it".to_owned();
+            return Err(Error::CannotOpen { path: self.dir.clone(), why });
+        }
         let entries = match fs::read_dir(&self.dir) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),

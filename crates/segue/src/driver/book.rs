@@ -3,6 +3,8 @@
 //! A thread of its own writes, one batch after the other, so that a disk or a lock holds up nobody else.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -34,6 +36,8 @@ pub(crate) struct Book {
     busy: bool,
     batches: Option<SyncSender<Batch>>,
     written: mpsc::Receiver<segue_journal::Result<u64>>,
+    /// Somebody removed what says elsewhere how the run stands.
+    lost: Arc<AtomicBool>,
 }
 
 /// One event as it is stored.
@@ -42,7 +46,7 @@ struct Row {
     at: u64,
     event: String,
     effects: String,
-    /// Whether how the run stands after it is put down elsewhere, too.
+    /// Whether how the run stands after it is put down elsewhere for good.
     anchored: bool,
 }
 
@@ -57,12 +61,15 @@ impl Book {
     pub(crate) fn new(journal: Journal, run: impl Into<String>, last: u64) -> std::io::Result<Self> {
         let (batches, to_write) = sync_channel(1);
         let (tell, written) = mpsc::channel(1);
-        let scribe = Scribe { journal, run: run.into(), anchors: Anchors::of_user() };
+        let lost = Arc::new(AtomicBool::new(false));
+        let anchors = Anchors::of_user();
+        let scribe = Scribe { journal, run: run.into(), anchors, anchored: false, lost: Arc::clone(&lost) };
         std::thread::Builder::new()
             .name("segue-journal".to_owned())
             .spawn(move || scribe.serve(&to_write, &tell))?;
         let (waiting, unsaid) = (Vec::new(), VecDeque::new());
-        Ok(Self { next: last + 1, waiting, unsaid, bytes: 0, busy: false, batches: Some(batches), written })
+        let batches = Some(batches);
+        Ok(Self { next: last + 1, waiting, unsaid, bytes: 0, busy: false, batches, written, lost })
     }
 
     pub(super) fn next_seq(&self) -> u64 {
@@ -137,6 +144,11 @@ impl Book {
         stored
     }
 
+    /// Whether somebody removed what says elsewhere how the run stands, since this was last asked.
+    pub(super) fn lost_anchor(&self) -> bool {
+        self.lost.swap(false, Ordering::Relaxed)
+    }
+
     /// Closes the journal, and waits until it is closed.
     pub(super) async fn close(&mut self) {
         self.batches = None;
@@ -155,6 +167,8 @@ struct Scribe {
     journal: Journal,
     run: String,
     anchors: Option<Anchors>,
+    anchored: bool,
+    lost: Arc<AtomicBool>,
 }
 
 impl Scribe {
@@ -181,16 +195,18 @@ impl Scribe {
                 Err(error) => return Err(error),
             }
         }
-        if batch.finished_at.is_some() || batch.rows.iter().any(|row| row.anchored) {
-            self.anchor();
-        }
+        self.anchor(batch.finished_at.is_some() || batch.rows.iter().any(|row| row.anchored));
         Ok(batch.rows.last().map_or(0, |row| row.seq))
     }
 
     // A run goes on without: whoever resumes it is told.
-    fn anchor(&mut self) {
+    fn anchor(&mut self, for_good: bool) {
         if let Some(anchors) = &self.anchors {
-            let _ = anchors.set(&mut self.journal, &self.run);
+            if self.anchored && !anchors.has(&self.run) {
+                self.lost.store(true, Ordering::Relaxed);
+            }
+            let put = if for_good { Anchors::set } else { Anchors::follow };
+            self.anchored = put(anchors, &mut self.journal, &self.run).is_ok();
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
@@ -55,6 +55,18 @@ pub(crate) fn read_inside(root: &Path, path: impl AsRef<Path>) -> io::Result<Vec
     let real = root.join(path).canonicalize()?;
     if real.starts_with(root.canonicalize()?) {
         all(plain(&real)?)
+    } else {
+        Err(io::Error::other(format!("{} lies outside of {}", real.display(), root.display())))
+    }
+}
+
+/// Where a file of the work tree is written or removed; no link on the way to it leads out.
+pub(crate) fn place_inside(root: &Path, path: impl AsRef<Path>) -> io::Result<PathBuf> {
+    let full = root.join(path);
+    let there = full.ancestors().skip(1).find(|part| part.symlink_metadata().is_ok()).unwrap_or(root);
+    let real = there.canonicalize()?;
+    if real.starts_with(root.canonicalize()?) {
+        Ok(full)
     } else {
         Err(io::Error::other(format!("{} lies outside of {}", real.display(), root.display())))
     }
