@@ -43,8 +43,6 @@ const COMMANDS: &[&[&str]] = &[
     &["show", "--output"],
     &["show", "--gates"],
     &["show", "--transcript"],
-    &["show", "--transcript", "--raw"],
-    &["show", "RUN", "--raw"],
     &["path"],
     &["path", "RUN"],
     &["path", "--trees"],

@@ -385,7 +385,9 @@ fn s10_state_and_sockets_are_in_folders_that_only_the_user_can_enter() {
     // What is in a folder that nobody can enter may have any mode.
     let reachable: Vec<&PathBuf> = found
         .iter()
-        .filter(|path| path.ancestors().skip(1).take_while(|up| *up != world.root()).all(|up| mode(up) & 0o011 != 0))
+        .filter(|path| {
+            path.ancestors().skip(1).take_while(|up| *up != world.root()).all(|up| mode(up) & 0o011 != 0)
+        })
         .collect();
     assert_eq!(reachable, Vec::<&PathBuf>::new());
     world.segue(&["stop"]).exits(0);
