@@ -152,7 +152,10 @@ impl Reader {
     }
 }
 
-/// Whether a run's id can be the name of a folder.
+/// Whether it may be a run's id, which is the name of a folder: what else lies there is not segue's.
 pub(crate) fn is_name(run: &str) -> bool {
-    !run.is_empty() && !run.starts_with('.') && !run.contains(['/', '\0'])
+    !run.starts_with('.')
+        && !run.contains('/')
+        && !run.is_empty()
+        && run.chars().all(|c| c.is_ascii_graphic())
 }

@@ -12,6 +12,7 @@ use super::open::{self, Place};
 use super::out;
 use crate::config::key::{Key, Kind};
 use crate::config::{Flags, KEYS, nearest, resolve};
+use crate::store::safely;
 
 /// Sets one key. A value that makes the configuration wrong is not written.
 pub(super) fn set(at: &Place, typed: &str, text: &str, user: bool) -> Result<u8, Failure> {
@@ -113,7 +114,7 @@ fn file(at: &Place, user: bool) -> Result<PathBuf, Failure> {
 }
 
 fn read(path: &Path) -> Result<Option<String>, Failure> {
-    match std::fs::read_to_string(path) {
+    match safely::plain_text(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Failure::usage(format!("{}: {error}", path.display()))),

@@ -194,4 +194,27 @@ mod tests {
         assert_eq!(fs::read_to_string(dir.path().join("a.sh")).unwrap(), "somebody");
         assert_eq!(fs::read_to_string(dir.path().join("new.sh")).unwrap(), "agent");
     }
+
+    #[test]
+    fn s1_nothing_is_written_through_a_link_that_somebody_put_beside_or_above_a_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let (tree, victim) = (dir.path().join("tree"), dir.path().join("victim"));
+        fs::create_dir_all(tree.join("sub")).unwrap();
+        fs::create_dir(&victim).unwrap();
+        fs::write(victim.join("file"), "precious").unwrap();
+        // Whatever a new file might be called first.
+        for name in ["a.segue-new", "a.new", "a.sh.segue-new"] {
+            std::os::unix::fs::symlink(victim.join("file"), tree.join(name)).unwrap();
+        }
+        std::mem::forget(swap(&tree));
+        fs::remove_dir(tree.join("sub")).unwrap();
+        std::os::unix::fs::symlink(&victim, tree.join("sub")).unwrap();
+        let entry = |path: &str| Entry { path: path.to_owned(), agents: Some(contents("x")), original: None };
+        let entries = vec![entry("sub/new"), entry("sub/deep/new")];
+        let list = List { workdir: tree.clone(), entries };
+        write_whole(&tree.join(NAME), &serde_json::to_vec(&list).unwrap()).unwrap();
+        assert_eq!(undo_cut_off(&tree, &tree).unwrap().len(), 2);
+        assert_eq!(fs::read_dir(&victim).unwrap().count(), 1);
+        assert_eq!(fs::read_to_string(victim.join("file")).unwrap(), "precious");
+    }
 }

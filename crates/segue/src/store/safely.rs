@@ -60,6 +60,18 @@ pub(crate) fn read_inside(root: &Path, path: impl AsRef<Path>) -> io::Result<Vec
     }
 }
 
+/// An error for a file of the work tree that is a link, or behind one, to what lies outside: whoever named it saw a name of
+/// the repository's. What is named by its real path, or with `..`, is meant.
+pub(crate) fn refuse_link_out(root: &Path, file: &Path) -> io::Result<()> {
+    let named_so = file.components().any(|part| part == Component::ParentDir) || !file.starts_with(root);
+    let Some(real) = file.canonicalize().ok().filter(|_| !named_so) else { return Ok(()) };
+    if real.starts_with(root.canonicalize()?) {
+        return Ok(());
+    }
+    let (root, real) = (root.display(), real.display());
+    Err(io::Error::other(format!("it is a link out of {root}: name {real} itself if that is what you mean")))
+}
+
 /// Where a file of the work tree is written or removed; no link on the way to it leads out.
 pub(crate) fn place_inside(root: &Path, path: impl AsRef<Path>) -> io::Result<PathBuf> {
     let full = root.join(path);

@@ -192,6 +192,13 @@ impl Hostile {
             Kind::LinkToFile => symlink(self.victim.join("file"), place).unwrap(),
             Kind::LinkToFolder if twin.is_dir() => symlink(twin, place).unwrap(),
             Kind::LinkToFolder => symlink(&self.victim, place).unwrap(),
+            Kind::Fifo | Kind::Folder | Kind::Huge | Kind::Unreadable => self.plant_at(place, kind),
+        }
+    }
+
+    fn plant_at(&self, place: &Path, kind: Kind) {
+        match kind {
+            Kind::LinkToFile | Kind::LinkToFolder => panic!("a link leads somewhere"),
             Kind::Fifo => assert!(Command::new("mkfifo").arg(place).status().unwrap().success()),
             Kind::Folder => fs::create_dir(place).unwrap(),
             Kind::Huge => fs::File::create(place).unwrap().set_len(1 << 40).unwrap(),
@@ -402,6 +409,49 @@ fn s1_huge_files_in_every_place_of_the_state() {
 #[test]
 fn s1_unreadable_files_in_every_place_of_the_state() {
     every_place(Kind::Unreadable);
+}
+
+/// What a repository brings in its work tree: a task, a plan, settings, and what `segue init` looks at.
+#[test]
+fn s1_files_of_the_work_tree_that_are_pipes_links_or_huge() {
+    let hostile = Hostile::new();
+    let names =
+        ["TASK.md", "segue.plan.toml", "segue.toml", "package.json", "Cargo.toml", ".gemini/settings.json"];
+    let aside = hostile.world.root().join("aside");
+    for name in names {
+        let place = hostile.world.repo().join(name);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        let known = place.exists();
+        if known {
+            fs::rename(&place, &aside).unwrap();
+        }
+        for kind in [Kind::LinkToFile, Kind::LinkToFolder, Kind::Fifo, Kind::Folder, Kind::Huge] {
+            match kind {
+                Kind::LinkToFile => symlink(hostile.victim.join("file"), &place).unwrap(),
+                Kind::LinkToFolder => symlink(&hostile.victim, &place).unwrap(),
+                Kind::Fifo | Kind::Folder | Kind::Huge | Kind::Unreadable => hostile.plant_at(&place, kind),
+            }
+            let told = format!("{kind:?} at {name}");
+            for args in [
+                &["init", "--print"][..],
+                &["config", "check"],
+                &["config", "set", "policy", "auto"],
+                &["doctor"],
+                &["run", "TASK.md", "--dry-run"],
+                &["run", "segue.plan.toml", "--dry-run"],
+                &["run", "TASK.md", "--trust", "--agent", "nobody"],
+                &["loop", "TASK.md"],
+                &["plan", "check", "segue.plan.toml"],
+                &["plan", "check", "."],
+            ] {
+                hostile.tried(args, &told);
+            }
+            remove(&place);
+        }
+        if known {
+            fs::rename(&aside, &place).unwrap();
+        }
+    }
 }
 
 /// Removing is the one thing that cannot be taken back: nothing behind a link is removed.

@@ -149,7 +149,7 @@ fn the_users_state_folder_that_the_agent_removes_is_missed() {
     let bare = World::new(12, Script { step_ms: 100, ..Script::default() });
     bare.in_step("if [ \"$n\" = 3 ]; then rm -rf \"$HOME/.local/state/segue\"; fi");
     std::fs::remove_dir_all(bare.repo().join(".git")).unwrap();
-    let done = bare.segue(&["run", "TASK.md", "--json"]);
+    let done = bare.segue(&["run", "TASK.md", "--json", "--no-git"]);
     done.exits(1);
     assert!(done.err.contains("removed or replaced"), "{}", done.all());
     assert!(bare.repo().join(Job::part(1)).exists() && bare.steps().distinct_done().len() < 12);
