@@ -107,7 +107,11 @@ pub(super) fn unknown(typed: &str) -> Failure {
 
 fn file(at: &Place, user: bool) -> Result<PathBuf, Failure> {
     if !user {
-        return Ok(at.store().root().join("segue.toml"));
+        let store = at.store();
+        let path = store.root().join("segue.toml");
+        let refused = |error| Failure::usage(format!("{}: {error}", path.display()));
+        safely::refuse_link_out(store.root(), &path).map_err(refused)?;
+        return Ok(path);
     }
     open::user_file()
         .ok_or_else(|| Failure::usage("there is no home for your own file: set HOME or XDG_CONFIG_HOME"))

@@ -69,7 +69,7 @@ pub(crate) fn refuse_link_out(root: &Path, file: &Path) -> io::Result<()> {
         return Ok(());
     }
     let (root, real) = (root.display(), real.display());
-    Err(io::Error::other(format!("it is a link out of {root}: name {real} itself if that is what you mean")))
+    Err(io::Error::other(format!("it is a link out of {root}; name or copy {real} itself if you mean it")))
 }
 
 /// Where a file of the work tree is written or removed; no link on the way to it leads out.
