@@ -20,6 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a writer waits: a slow disk makes each wait for all.
 const PATIENCE_TO_WRITE: Duration = Duration::from_secs(60);
 
+/// The folder that everything of segue's is in, in git's folder and in the user's for state.
+const OWN: &str = "segue";
+
 /// How many events are read at a time to be verified.
 const PAGE: usize = 2_000;
 
@@ -301,8 +304,17 @@ fn real(path: &Path) -> PathBuf {
     }
 }
 
+/// Whether a link leads to it, of those that are not the user's own: from the folder that is segue's on.
+pub(crate) fn is_linked(path: &Path) -> bool {
+    let own = path.ancestors().position(|part| part.file_name().is_some_and(|name| name == OWN));
+    path.ancestors().take(own.unwrap_or(2) + 1).any(Path::is_symlink)
+}
+
 // What a plain file is; `None` when there is none, and an error when something else is in its place.
 fn identity(path: &Path) -> Result<Option<(u64, u64)>> {
+    if is_linked(path) {
+        return Err(Error::Corrupt { path: path.to_owned(), why: "a link leads to it".to_owned() });
+    }
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => Ok(Some((found.dev(), found.ino()))),
         Ok(_) => Err(Error::Corrupt { path: path.to_owned(), why: "it is no plain file".to_owned() }),

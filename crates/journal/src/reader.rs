@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::chain::{Integrity, Link};
 use crate::error::{Error, Result};
-use crate::file::RunFile;
+use crate::file::{RunFile, is_linked};
 use crate::index;
 use crate::row::{RunRow, StoredEvent, StoredState, WantedState};
 
@@ -150,6 +150,10 @@ impl Reader {
     }
 
     fn names(&self) -> Result<Vec<String>> {
+        if is_linked(&self.dir) {
+            let why = "it is a link, and segue made none; remove it".to_owned();
+            return Err(Error::CannotOpen { path: self.dir.clone(), why });
+        }
         let entries = match fs::read_dir(&self.dir) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -161,7 +165,10 @@ impl Reader {
     }
 }
 
-/// Whether a run's id can be the name of a folder.
+/// Whether it may be a run's id, which is the name of a folder: what else lies there is not segue's.
 pub(crate) fn is_name(run: &str) -> bool {
-    !run.is_empty() && !run.starts_with('.') && !run.contains(['/', '\0'])
+    !run.starts_with('.')
+        && !run.contains('/')
+        && !run.is_empty()
+        && run.chars().all(|c| c.is_ascii_graphic())
 }

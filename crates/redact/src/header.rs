@@ -23,40 +23,42 @@ pub(crate) fn authorization(text: &[u8], at: usize) -> Option<(usize, usize)> {
         let next = after_spaces(text, end + folded);
         start = if folded > 0 && next > end + folded { next } else { start };
     }
-    let size = run(&text[..text.len().min(start + LONGEST)], start, credential);
+    let size = run(near(text, start), start, credential);
     let value = &text[start..start + size];
     let enough = size >= 8
         && (random(value)
             || scheme == 0
             || size >= 16 && distinct(value) > 6 && value.iter().any(u8::is_ascii_digit));
     let fine = !enough || marked(value) || placeholder(value);
-    (!fine).then(|| {
-        (start, start + size + if size == LONGEST { run(text, start + size, credential) } else { 0 })
-    })
+    (!fine).then(|| (start, start + size + rest(text, start, size, credential)))
 }
 
 /// The token after `Bearer` and a space that ends at `at`.
 pub(crate) fn bearer(text: &[u8], at: usize) -> Option<(usize, usize)> {
     let start = after_spaces(text, at);
-    let size = run(text, start, credential);
+    let size = run(near(text, start), start, credential);
     let value = &text[start..start + size];
-    (size >= 12 && random(value) && !marked(value) && !placeholder(value)).then_some((start, start + size))
+    let fits = size >= 12 && random(value) && !marked(value) && !placeholder(value);
+    fits.then(|| (start, start + size + rest(text, start, size, credential)))
 }
 
 /// The user and password in base64 after `Basic ` that ends at `at`.
 pub(crate) fn basic(text: &[u8], at: usize) -> Option<(usize, usize)> {
     let start = after_spaces(text, at);
-    let size = run(text, start, |b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='));
-    (size >= 12 && strong(&text[start..start + size])).then_some((start, start + size))
+    let inside = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=');
+    let size = run(near(text, start), start, inside);
+    let fits = size >= 12 && strong(&text[start..start + size]);
+    fits.then(|| (start, start + size + rest(text, start, size, inside)))
 }
 
 /// The answer of a `Digest` after its `response=` that ends at `at`.
 pub(crate) fn digest(text: &[u8], at: usize) -> Option<(usize, usize)> {
     let start = quote(text, at).map_or(at, |(_, _, after)| after);
-    let size = run(text, start, credential);
+    let size = run(near(text, start), start, credential);
     let value = &text[start..start + size];
     let hex = value.iter().all(u8::is_ascii_hexdigit) && (size == 32 || size == 64);
-    (hex || size >= 24 && strong(value)).then_some((start, start + size))
+    let fits = hex || size >= 24 && strong(value);
+    fits.then(|| (start, start + size + rest(text, start, size, credential)))
 }
 
 /// Everything a cookie header whose name ends at `at` carries.
@@ -65,10 +67,9 @@ pub(crate) fn cookie(text: &[u8], at: usize, name: usize) -> Option<(usize, usiz
         return None;
     }
     let start = after_separator(text, at)?;
-    let near = &text[start..text.len().min(start + 128)];
-    near.iter().position(|b| *b == b'=')?;
+    text[start..text.len().min(start + 128)].iter().position(|b| *b == b'=')?;
     let inside = |b: u8| b >= b' ' && !matches!(b, b'"' | b'\'' | b'`' | b'\\');
-    let size = run(&text[..text.len().min(start + LONGEST)], start, inside);
+    let size = run(near(text, start), start, inside);
     let value = &text[start..start + size];
     let equals = value.iter().position(|b| *b == b'=')?;
     let named = equals > 0
@@ -77,8 +78,17 @@ pub(crate) fn cookie(text: &[u8], at: usize, name: usize) -> Option<(usize, usiz
         let given = pair.splitn(2, |b| *b == b'=').nth(1).unwrap_or_default();
         given.len() >= 6 && random_enough(given)
     });
-    let more = || if size == LONGEST { run(text, start + size, inside) } else { 0 };
-    (named && telling && !marked(value)).then(|| (start, start + size + more()))
+    (named && telling && !marked(value)).then(|| (start, start + size + rest(text, start, size, inside)))
+}
+
+/// What is looked at to tell whether there is a secret: no more, however far it goes.
+fn near(text: &[u8], start: usize) -> &[u8] {
+    &text[..text.len().min(start + LONGEST)]
+}
+
+/// How much more of a secret there is.
+fn rest(text: &[u8], start: usize, size: usize, inside: impl Fn(u8) -> bool) -> usize {
+    if size == LONGEST { run(text, start + size, inside) } else { 0 }
 }
 
 /// Whether the name of a header is that of a kind in what an earlier cleaning put there.

@@ -311,6 +311,9 @@ impl Scanner {
             }
             Rule::Marker => seen.markers.extend(marker(text, start, end)),
             Rule::Token(_) if seen.hits.last().is_some_and(|hit| start < hit.end && hit.start < start) => {}
+            // Where a secret goes on for long, each place in it would be followed to its end.
+            Rule::Authorization | Rule::Bearer | Rule::Cookie | Rule::Digest | Rule::Basic | Rule::Code
+                if seen.hits.last().is_some_and(|hit| end + LONG < hit.end && hit.start < start) => {}
             Rule::Token(_)
             | Rule::Pgpass
             | Rule::Url

@@ -61,18 +61,28 @@ impl Anchors {
         Self { state: State::at(dir) }
     }
 
-    /// Puts down how the run stands. The journal is told afterwards, so it never knows of an anchor that is not there.
+    /// Puts down how the run stands, for good. The journal is told afterwards, so it never knows of an anchor that is not
+    /// there, not even after the power failed.
     pub(crate) fn set(&self, journal: &mut Journal, run: &str) -> io::Result<()> {
-        let link = journal.link(run).map_err(io::Error::other)?;
-        let private = journal.view().file(run).parent().and_then(Private::seal);
-        let anchor = Anchor { run: run.to_owned(), seq: link.seq, hash: link.hash, private };
-        self.state.folder(FOLDER).write(&name(run), &anchor)?;
-        journal.set_anchored(run, link.seq, &self.state.id()?).map_err(io::Error::other)
+        let anchor = stands(journal, run)?;
+        let place = self.put(&anchor)?;
+        journal.set_anchored(run, anchor.seq, &place).map_err(io::Error::other)
     }
 
-    /// Puts down how a plan stands, and returns what tells this place from others.
+    /// Puts down how the run stands until the next time. Nothing waits for the disk: what a power failure takes of it was
+    /// never relied on, because the journal is not told.
+    pub(crate) fn follow(&self, journal: &mut Journal, run: &str) -> io::Result<()> {
+        self.state.folder(FOLDER).write(&name(run), &stands(journal, run)?)
+    }
+
+    /// Whether there is an anchor of the run.
+    pub(crate) fn has(&self, run: &str) -> bool {
+        self.state.folder(FOLDER).path(&name(run)).exists()
+    }
+
+    /// Puts down how a run or plan stands, for good, and returns what tells this place from others.
     pub(crate) fn put(&self, anchor: &Anchor) -> io::Result<String> {
-        self.state.folder(FOLDER).write(&name(&anchor.run), anchor)?;
+        self.state.folder(FOLDER).write_durably(&name(&anchor.run), anchor)?;
         self.state.id()
     }
 
@@ -131,6 +141,12 @@ impl Anchors {
         }
         Ok(Trust::Whole)
     }
+}
+
+fn stands(journal: &mut Journal, run: &str) -> io::Result<Anchor> {
+    let Link { seq, hash } = journal.link(run).map_err(io::Error::other)?;
+    let private = journal.view().file(run).parent().and_then(Private::seal);
+    Ok(Anchor { run: run.to_owned(), seq, hash, private })
 }
 
 fn name(run: &str) -> String {

@@ -48,10 +48,25 @@ impl State {
     /// # Errors
     /// When the folder or the file cannot be written.
     pub(crate) fn write<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
+        self.new_file(value)?.persist(self.path(name)).map(drop).map_err(|error| error.error)
+    }
+
+    /// The same, and returns when it is on the disk.
+    ///
+    /// # Errors
+    /// When the folder or the file cannot be written.
+    pub(crate) fn write_durably<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
+        let file = self.new_file(value)?;
+        file.as_file().sync_all()?;
+        file.persist(self.path(name)).map_err(|error| error.error)?;
+        File::open(&self.dir)?.sync_all()
+    }
+
+    fn new_file<T: Serialize>(&self, value: &T) -> io::Result<tempfile::NamedTempFile> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
         let mut file = tempfile::Builder::new().prefix(".new").tempfile_in(&self.dir)?;
         file.write_all(&serde_json::to_vec(value)?)?;
-        file.persist(self.path(name)).map(drop).map_err(|error| error.error)
+        Ok(file)
     }
 
     /// What tells this folder from any other; made when it is first asked for.

@@ -59,7 +59,8 @@ impl Store {
     #[cfg(test)]
     pub(crate) fn within(workdir: impl Into<PathBuf>, dir: impl Into<PathBuf>) -> Self {
         let (workdir, dir) = (workdir.into(), dir.into());
-        Self { root: workdir.clone(), workdir, place: Place { trees: dir.join("trees"), dir } }
+        let place = Place { trees: dir.join("trees"), dir, linked: None };
+        Self { root: workdir.clone(), workdir, place }
     }
 
     /// The same store, seen from the work tree of a phase.
@@ -112,6 +113,7 @@ impl Store {
     /// Makes the folders that a run needs, for nobody but the user; where git's folder does not keep modes, in the
     /// user's state folder instead.
     pub(crate) fn create(self) -> Result<Self, StoreError> {
+        self.refuse_link()?;
         if self.place.is_nowhere() {
             return Err(StoreError::Nowhere);
         }
@@ -131,6 +133,12 @@ impl Store {
             );
         }
         Ok(self)
+    }
+
+    /// An error where a link stands in the place of a folder of segue's.
+    pub(crate) fn refuse_link(&self) -> Result<(), StoreError> {
+        let foreign = |path: &PathBuf| Err(StoreError::Foreign { path: path.clone(), what: "no folder" });
+        self.place.linked.as_ref().map_or(Ok(()), foreign)
     }
 
     // Whether only the user can look into it.

@@ -121,7 +121,7 @@ impl Document {
     pub(crate) fn open(path: &Path) -> Result<Stored, CheckpointError> {
         let io = |source| CheckpointError::Io { path: path.to_owned(), source };
         let damaged = |why: String| CheckpointError::Damaged { path: path.to_owned(), why };
-        let bytes = read_up_to(safely::plain(path).map_err(io)?).map_err(io)?;
+        let bytes = read_up_to(safely::open(path).map_err(io)?).map_err(io)?;
         let json = if bytes.starts_with(&GZIP) {
             read_up_to(GzDecoder::new(bytes.as_slice())).map_err(|error| damaged(error.to_string()))?
         } else {

@@ -79,5 +79,11 @@ fn phases(typed: &OsStr) -> Vec<CompletionCandidate> {
     let typed = typed.to_string_lossy().into_owned();
     let Ok(at) = Place::new(None, true) else { return Vec::new() };
     let ids = plan::latest_phases(&at.store());
-    ids.into_iter().filter(|id| id.starts_with(&typed)).map(CompletionCandidate::new).collect()
+    let fits = |id: &String| id.starts_with(&typed) && is_plain(id);
+    ids.into_iter().filter(fits).map(CompletionCandidate::new).collect()
+}
+
+// What goes to the terminal as it is, and into a command.
+fn is_plain(text: &str) -> bool {
+    segue_report::plain(text) == text
 }

@@ -12,6 +12,7 @@ use super::open::{self, Place};
 use super::out;
 use crate::config::key::{Key, Kind};
 use crate::config::{Flags, KEYS, nearest, resolve};
+use crate::store::safely;
 
 /// Sets one key. A value that makes the configuration wrong is not written.
 pub(super) fn set(at: &Place, typed: &str, text: &str, user: bool) -> Result<u8, Failure> {
@@ -106,14 +107,18 @@ pub(super) fn unknown(typed: &str) -> Failure {
 
 fn file(at: &Place, user: bool) -> Result<PathBuf, Failure> {
     if !user {
-        return Ok(at.store().root().join("segue.toml"));
+        let store = at.store();
+        let path = store.root().join("segue.toml");
+        let refused = |error| Failure::usage(format!("{}: {error}", path.display()));
+        safely::refuse_link_out(store.root(), &path).map_err(refused)?;
+        return Ok(path);
     }
     open::user_file()
         .ok_or_else(|| Failure::usage("there is no home for your own file: set HOME or XDG_CONFIG_HOME"))
 }
 
 fn read(path: &Path) -> Result<Option<String>, Failure> {
-    match std::fs::read_to_string(path) {
+    match safely::plain_text(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Failure::usage(format!("{}: {error}", path.display()))),

@@ -3,16 +3,23 @@
 //! A hook must never be the reason that an agent stops working: whatever goes wrong here lets it go on. Only an agent whose
 //! run is gone is stopped after its tool, because nobody looks after it.
 
-use std::io::{ErrorKind, Read};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use segue_agents::text_weight;
+use segue_redact::Lines;
 use serde_json::{Value, json};
 
 use super::args::Hook;
 use super::failure::Failure;
+use super::open::Place;
 use super::out;
 use crate::driver::{HookVerdict, Message, say_to_run};
+use crate::store::safely;
+
+/// How much of a transcript is read at a time.
+const PART: usize = 64 * 1024;
 
 /// Claude Code keeps a longer shell output in a file and gives the model only a preview.
 const SHELL_MOST: usize = 30_000;
@@ -26,7 +33,7 @@ const LINE_NUMBER: u64 = 10;
 const IMAGE: u64 = 6_400;
 
 /// Answers the hook on standard output.
-pub(super) fn hook(which: &Hook) -> Result<u8, Failure> {
+pub(super) fn hook(at: &Place, which: &Hook) -> Result<u8, Failure> {
     let mut text = String::new();
     let _ = std::io::stdin().lock().take(64 << 20).read_to_string(&mut text);
     let input: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -43,7 +50,7 @@ pub(super) fn hook(which: &Hook) -> Result<u8, Failure> {
             }
         }
         Hook::Archive => {
-            archive(&input);
+            archive(at, &input);
         }
         Hook::BeforeCompaction => {
             let reason = "segue replaces the session instead of compacting it";
@@ -53,15 +60,29 @@ pub(super) fn hook(which: &Hook) -> Result<u8, Failure> {
     Ok(0)
 }
 
-// The transcript as it is before the agent forgets: one copy for each compaction.
-fn archive(input: &Value) -> Option<u64> {
-    let transcript = Path::new(input["transcript_path"].as_str()?);
+// The transcript as it is before the agent forgets, without its secrets: one copy for each compaction.
+fn archive(at: &Place, input: &Value) -> Option<()> {
+    let mut transcript = safely::plain(Path::new(input["transcript_path"].as_str()?)).ok()?;
     let dir = PathBuf::from(std::env::var_os("SEGUE_RUN_DIR")?);
     let mark = std::env::var(crate::process::SESSION_MARK).ok()?;
     let session = mark.rsplit('.').next()?;
     let file = |n: u32| dir.join(format!("s{session}-before-compaction-{n}.jsonl"));
-    let free = (1..10_000).map(file).find(|path| !path.exists())?;
-    std::fs::copy(transcript, free).ok()
+    let free = (1..10_000).map(file).find(|path| path.symlink_metadata().is_err())?;
+    let mut copy = safely::open_with(&free, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL).ok()?;
+    let (mut lines, mut clean, mut part) = (Lines::new(at.redactor().ok()?), Vec::new(), vec![0; PART]);
+    loop {
+        let read = transcript.read(&mut part).ok()?;
+        if read == 0 {
+            lines.finish(&mut clean);
+        } else {
+            lines.push(&part[..read], &mut clean);
+        }
+        copy.write_all(&clean).ok()?;
+        clean.clear();
+        if read == 0 {
+            return Some(());
+        }
+    }
 }
 
 // A sub-agent's tools fill its own window, not the one that is looked after.

@@ -124,7 +124,7 @@ fn dispatch(args: Args) -> Result<u8, Failure> {
         Command::Rehearse(rehearse) => rehearse::rehearse(&at, &rehearse),
         Command::Progress { text } => note::note(|text| Message::Progress { text }, &text),
         Command::Done { text } => note::note(|text| Message::Done { text }, &text),
-        Command::Hook { which } => hook::hook(&which),
+        Command::Hook { which } => hook::hook(&at, &which),
         Command::Bridge { which } => bridge::bridge(&which),
         Command::Plan { verb } => plan::plan(&at, &verb),
         Command::ScriptedModel { script } => scripted::model(&script),

@@ -109,14 +109,18 @@ impl Place {
 
     /// Every run of this work tree; none before the first one.
     pub(super) fn runs(&self) -> Result<Vec<RunRow>, Failure> {
-        Ok(Journal::read(&self.store().runs()).runs()?)
+        let store = self.store();
+        store.refuse_link()?;
+        Ok(Journal::read(&store.runs()).runs()?)
     }
 
     /// The journal of this work tree, for reading.
     pub(super) fn reader(&self) -> Result<Reader, Failure> {
-        let reader = Journal::read(&self.store().runs());
+        let store = self.store();
+        store.refuse_link()?;
+        let reader = Journal::read(&store.runs());
         if reader.runs()?.is_empty() {
-            let here = self.store().workdir().display().to_string();
+            let here = store.workdir().display().to_string();
             return Err(Failure::usage(format!(
                 "there are no runs in {here} yet; start one with `segue run`"
             )));

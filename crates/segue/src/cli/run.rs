@@ -30,7 +30,7 @@ use crate::private::Private;
 use crate::process::lock::Lock;
 use crate::process::tree;
 use crate::state::State;
-use crate::store::Store;
+use crate::store::{Store, safely};
 use crate::{clean, clock, learned};
 
 /// Runs a task to its end and returns the exit code.
@@ -246,6 +246,8 @@ pub(super) fn task(typed: &str, dir: &Path) -> Result<Task, Failure> {
         return Ok(read_task(&bytes, None)?);
     }
     let path = dir.join(typed);
+    let root = dir.ancestors().find(|up| up.join(".git").exists()).unwrap_or(dir);
+    safely::refuse_link_out(root, &path).map_err(|error| Failure::usage(format!("{typed}: {error}")))?;
     if path.is_dir() && !typed.trim().is_empty() {
         return Err(Failure::usage(format!(
             "{typed} is a folder: name a file in it, or say the task in words"

@@ -17,7 +17,8 @@ use crate::clock;
 pub(super) fn begin_from(at: &Place, typed: &str) -> Result<Document, Failure> {
     let path = at.dir.join(typed);
     if path.is_file() {
-        return Document::read(&path).map_err(|error| {
+        // What was typed may be a link of the user's own.
+        return Document::read(&path.canonicalize().unwrap_or(path)).map_err(|error| {
             Failure::failed(format!(
                 "{error}\nit is not used: export it again, or choose another (`segue checkpoint list`)"
             ))

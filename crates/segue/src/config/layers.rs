@@ -59,8 +59,12 @@ impl Layers {
         env: impl IntoIterator<Item = (String, String)>,
         flags: &Flags,
     ) -> Result<Self, ConfigErrors> {
-        let open = |path: Option<&Path>| path.map_or(Ok(None), Source::open);
-        Self::from_sources(open(user_file), open(project_file), env, flags)
+        let own = user_file.map_or(Ok(None), |path| Source::open(path, Ok(())));
+        let project = project_file.map_or(Ok(None), |path| {
+            let root = path.parent().unwrap_or(path);
+            Source::open(path, safely::refuse_link_out(root, path))
+        });
+        Self::from_sources(own, project, env, flags)
     }
 
     /// The same from texts, without the disk.
@@ -147,12 +151,12 @@ impl Layers {
 }
 
 impl Source {
-    fn open(path: &Path) -> Opened {
+    fn open(path: &Path, may: std::io::Result<()>) -> Opened {
         let name = path.display().to_string();
         let mut bytes = Vec::new();
         // One byte more than is allowed tells a file that is too large without reading all of it.
         let read =
-            safely::plain(path).and_then(|file| file.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes));
+            may.and_then(|()| safely::plain(path)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes));
         match read {
             Ok(_) => Ok(Some(Self { name, bytes })),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

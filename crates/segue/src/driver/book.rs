@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -42,6 +42,8 @@ pub(crate) struct Book {
     busy: bool,
     batches: Option<SyncSender<Batch>>,
     written: mpsc::Receiver<segue_journal::Result<u64>>,
+    /// Somebody removed what says elsewhere how the run stands.
+    lost: Arc<AtomicBool>,
 }
 
 /// One event as it is stored.
@@ -50,7 +52,7 @@ struct Row {
     at: u64,
     event: String,
     effects: String,
-    /// Whether how the run stands after it is put down elsewhere, too.
+    /// Whether how the run stands after it is put down elsewhere for good.
     anchored: bool,
 }
 
@@ -89,15 +91,21 @@ impl Book {
     pub(crate) fn new(journal: Journal, run: impl Into<String>, last: u64) -> std::io::Result<Self> {
         let (batches, to_write) = sync_channel(1);
         let (tell, written) = mpsc::channel(1);
-        let since = Since::default();
-        let scribe =
-            Scribe { journal, run: run.into(), anchors: Anchors::of_user(), state: since.state.clone() };
+        let (since, lost) = (Since::default(), Arc::new(AtomicBool::new(false)));
+        let scribe = Scribe {
+            journal,
+            run: run.into(),
+            anchors: Anchors::of_user(),
+            anchored: false,
+            lost: Arc::clone(&lost),
+            state: since.state.clone(),
+        };
         std::thread::Builder::new()
             .name("segue-journal".to_owned())
             .spawn(move || scribe.serve(&to_write, &tell))?;
         let (waiting, unsaid) = (Vec::new(), VecDeque::new());
         let (batches, busy) = (Some(batches), false);
-        Ok(Self { next: last + 1, waiting, unsaid, bytes: 0, since, busy, batches, written })
+        Ok(Self { next: last + 1, waiting, unsaid, bytes: 0, since, busy, batches, written, lost })
     }
 
     pub(super) fn next_seq(&self) -> u64 {
@@ -186,6 +194,11 @@ impl Book {
         stored
     }
 
+    /// Whether somebody removed what says elsewhere how the run stands, since this was last asked.
+    pub(super) fn lost_anchor(&self) -> bool {
+        self.lost.swap(false, Ordering::Relaxed)
+    }
+
     /// Closes the journal, and waits until it is closed.
     pub(super) async fn close(&mut self) {
         self.batches = None;
@@ -204,6 +217,8 @@ struct Scribe {
     journal: Journal,
     run: String,
     anchors: Option<Anchors>,
+    anchored: bool,
+    lost: Arc<AtomicBool>,
     /// How large the last state was.
     state: Arc<AtomicUsize>,
 }
@@ -255,19 +270,23 @@ impl Scribe {
                 Err(error) => return Err(error),
             }
         }
-        if batch.finished_at.is_some() || batch.rows.iter().any(|row| row.anchored) {
-            self.anchor();
-        }
+        self.anchor(batch.finished_at.is_some() || batch.rows.iter().any(|row| row.anchored));
         log::debug!("{} events stored in {} ms", entries.len(), began.elapsed().as_millis());
         Ok(batch.rows.last().map_or(0, |row| row.seq))
     }
 
     // A run goes on without: whoever resumes it is told.
-    fn anchor(&mut self) {
-        if let Some(anchors) = &self.anchors
-            && let Err(error) = anchors.set(&mut self.journal, &self.run)
-        {
-            log::warn!("the journal's last link is not kept elsewhere: {error}");
+    fn anchor(&mut self, for_good: bool) {
+        if let Some(anchors) = &self.anchors {
+            if self.anchored && !anchors.has(&self.run) {
+                self.lost.store(true, Ordering::Relaxed);
+            }
+            let put = if for_good { Anchors::set } else { Anchors::follow };
+            let put = put(anchors, &mut self.journal, &self.run);
+            if let Err(error) = &put {
+                log::warn!("the journal's last link is not kept elsewhere: {error}");
+            }
+            self.anchored = put.is_ok();
         }
     }
 }

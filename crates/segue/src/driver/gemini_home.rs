@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::store::safely;
+
 /// The variable that moves Gemini CLI's home.
 const MOVES: &str = "GEMINI_CLI_HOME";
 const HOME: &str = "gemini-home";
@@ -65,7 +67,7 @@ fn link(theirs: &Path, home: &Path) -> io::Result<GeminiHome> {
 /// Whether hooks are switched off, by the user or for this work tree. Then they stay off: switched on for segue's own, those
 /// of the user, of extensions and of the project would run as well.
 pub(super) fn hooks_are_off(settings: &Value, workdir: &Path) -> bool {
-    let theirs = std::fs::read_to_string(workdir.join(FOLDER).join(SETTINGS)).unwrap_or_default();
+    let theirs = safely::plain_text(&workdir.join(FOLDER).join(SETTINGS)).unwrap_or_default();
     let theirs: Value = serde_json::from_str(&without_comments(&theirs)).unwrap_or_default();
     [settings, &theirs].iter().any(|settings| settings["hooksConfig"]["enabled"] == json!(false))
 }

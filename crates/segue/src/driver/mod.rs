@@ -71,6 +71,10 @@ const GONE: Duration = Duration::from_secs(10);
 /// How often the time that is left of a wait is shown anew.
 const TICK: Duration = Duration::from_secs(1);
 
+/// What is said when the user's state folder, or what is kept of the run in it, is removed while the run is at work.
+const LOST_ANCHOR: &str = "warning: somebody removed this run's checksum from your state folder (docs/state.md); the run \
+                           continues, and what was changed before this cannot be noticed";
+
 /// What can end a driver besides the run's own end.
 #[derive(Debug, Error)]
 pub(crate) enum DriverError {
@@ -314,6 +318,9 @@ impl Driver {
     fn stored(&mut self, upto: u64) {
         for said in self.book.said(upto) {
             self.face.say(said);
+        }
+        if self.book.lost_anchor() {
+            self.note(LOST_ANCHOR);
         }
         self.carry_out_held(upto);
     }

@@ -3,13 +3,14 @@
 //! What was there is written down durably before anything is touched: a swap that was cut off is undone by whoever takes
 //! the work tree next, before anything else. A file that somebody changed meanwhile is left alone and named.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::checkpoint::write_whole;
 use crate::store::safely;
 
 /// The list's name in the run's folder.
@@ -58,10 +59,10 @@ impl Swap {
         }
         let list = List { workdir: workdir.to_owned(), entries };
         let file = run_dir.join(NAME);
-        write_durably(&file, &serde_json::to_vec(&list)?)?;
+        write_whole(&file, &serde_json::to_vec(&list)?)?;
         let swap = Self { file, list, over: false };
         for entry in &swap.list.entries {
-            write(&workdir.join(&entry.path), entry.original.as_ref())?;
+            write(workdir, &entry.path, entry.original.as_ref())?;
         }
         Ok(swap)
     }
@@ -97,13 +98,12 @@ pub(crate) fn undo_cut_off(run_dir: &Path, workdir: &Path) -> Option<Vec<String>
 fn undo(file: &Path, list: &List) -> Vec<String> {
     let mut kept = Vec::new();
     for entry in &list.entries {
-        let path = list.workdir.join(&entry.path);
-        let there = read(&path).ok().flatten();
+        let there = read(&list.workdir.join(&entry.path)).ok().flatten();
         // Cut off before this file's turn, or already undone.
         if there == entry.agents {
             continue;
         }
-        if there != entry.original || write(&path, entry.agents.as_ref()).is_err() {
+        if there != entry.original || write(&list.workdir, &entry.path, entry.agents.as_ref()).is_err() {
             kept.push(entry.path.clone());
         }
     }
@@ -127,31 +127,22 @@ fn read(path: &Path) -> io::Result<Option<Contents>> {
     Ok(Some(Contents { bytes: fs::read(path)?, runs: known.permissions().mode() & 0o111 != 0 }))
 }
 
-fn write(path: &Path, contents: Option<&Contents>) -> io::Result<()> {
+fn write(workdir: &Path, path: &str, contents: Option<&Contents>) -> io::Result<()> {
+    let path = safely::place_inside(workdir, path)?;
     let Some(contents) = contents else {
         return match fs::remove_file(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             done => done,
         };
     };
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent)?;
-    }
+    let folder = path.parent().unwrap_or(workdir);
+    fs::create_dir_all(folder)?;
     // In the place of the old one: whoever still reads that is not disturbed.
-    let new = path.with_extension("segue-new");
-    fs::write(&new, &contents.bytes)?;
+    let mut new = tempfile::NamedTempFile::new_in(folder)?;
+    new.write_all(&contents.bytes)?;
     let mode = if contents.runs { 0o755 } else { 0o644 };
-    fs::set_permissions(&new, Permissions::from_mode(mode))?;
-    fs::rename(&new, path)
-}
-
-fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let new = path.with_extension("new");
-    let mut file = File::create(&new)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&new, path)?;
-    path.parent().map_or(Ok(()), |dir| File::open(dir)?.sync_all())
+    new.as_file().set_permissions(Permissions::from_mode(mode))?;
+    new.persist(path).map(drop).map_err(|error| error.error)
 }
 
 #[cfg(test)]
@@ -202,5 +193,28 @@ mod tests {
         assert_eq!(undo_cut_off(dir.path(), dir.path()), Some(vec!["a.sh".to_owned()]));
         assert_eq!(fs::read_to_string(dir.path().join("a.sh")).unwrap(), "somebody");
         assert_eq!(fs::read_to_string(dir.path().join("new.sh")).unwrap(), "agent");
+    }
+
+    #[test]
+    fn s1_nothing_is_written_through_a_link_that_somebody_put_beside_or_above_a_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let (tree, victim) = (dir.path().join("tree"), dir.path().join("victim"));
+        fs::create_dir_all(tree.join("sub")).unwrap();
+        fs::create_dir(&victim).unwrap();
+        fs::write(victim.join("file"), "precious").unwrap();
+        // Whatever a new file might be called first.
+        for name in ["a.segue-new", "a.new", "a.sh.segue-new"] {
+            std::os::unix::fs::symlink(victim.join("file"), tree.join(name)).unwrap();
+        }
+        std::mem::forget(swap(&tree));
+        fs::remove_dir(tree.join("sub")).unwrap();
+        std::os::unix::fs::symlink(&victim, tree.join("sub")).unwrap();
+        let entry = |path: &str| Entry { path: path.to_owned(), agents: Some(contents("x")), original: None };
+        let entries = vec![entry("sub/new"), entry("sub/deep/new")];
+        let list = List { workdir: tree.clone(), entries };
+        write_whole(&tree.join(NAME), &serde_json::to_vec(&list).unwrap()).unwrap();
+        assert_eq!(undo_cut_off(&tree, &tree).unwrap().len(), 2);
+        assert_eq!(fs::read_dir(&victim).unwrap().count(), 1);
+        assert_eq!(fs::read_to_string(victim.join("file")).unwrap(), "precious");
     }
 }

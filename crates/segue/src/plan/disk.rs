@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use segue_plans::{Files, Format, MOST_BYTES, NoPlan, Plan, read_folder, read_plan_as};
 
+use crate::store::safely;
+
 /// Files as seen from where the command was called, and from the work tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Disk {
@@ -30,6 +32,7 @@ impl Disk {
     /// Reads the plan of that name: a file, or a folder of them.
     pub(crate) fn plan(&self, name: &str) -> std::io::Result<Result<Plan, NoPlan>> {
         let path = self.here.join(name);
+        safely::refuse_link_out(&self.tree, &path)?;
         let facts = std::fs::metadata(&path)?;
         if facts.is_dir() {
             return Ok(read_folder(name.trim_end_matches('/'), self));
@@ -96,6 +99,8 @@ mod tests {
         for path in ["1.md", "near.md", "../own.md"] {
             assert!(disk.read(path).is_some() && disk.size(path) == Some(5), "{path}");
         }
+        assert!(disk.plan("link.md").is_err() && disk.plan("out/secret.md").is_err());
+        assert!(disk.plan("near.md").is_ok() && disk.plan(secret.to_str().unwrap()).is_ok());
         for path in ["link.md", "out/secret.md", "../../secret.md", secret.to_str().unwrap()] {
             assert_eq!((disk.read(path), disk.size(path)), (None, None), "{path}");
         }

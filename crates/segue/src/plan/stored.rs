@@ -65,7 +65,7 @@ pub(super) fn keep_tasks(dir: &Path, phase: &Phase) -> std::io::Result<()> {
 
 /// The tasks that the agent of a phase was told of.
 pub(super) fn told_tasks(dir: &Path) -> Vec<Task> {
-    let kept = std::fs::read(dir.join(TASKS)).ok();
+    let kept = safely::read(&dir.join(TASKS)).ok();
     let kept: Vec<(String, String)> =
         kept.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
     kept.into_iter().map(|(id, title)| Task { id, title, ..Task::default() }).collect()

@@ -3,9 +3,8 @@
 //! The system releases the lock when the owner ends, however it ends, so a dead owner's lock is stale at once. Whether it
 //! is held is the truth; what the file says names the owner, and a pid in it counts only with what tells it from every other.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::tree;
+use crate::store::safely;
 
 /// The lock's name within segue's folder.
 const NAME: &str = "lock";
@@ -113,9 +113,7 @@ impl Lock {
                 LockError::Failed { path, source }
             }
         };
-        let mut options = File::options();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        let file = open(&mut options, &path).map_err(failed)?;
+        let file = safely::open_with(&path, OFlags::RDWR | OFlags::CREATE).map_err(failed)?;
         for left in (0..TRIES).rev() {
             match file.try_lock() {
                 Ok(()) => break,
@@ -136,7 +134,7 @@ impl Lock {
 
     /// Who has the work tree, or had it when it was cut off; nobody after an orderly end. Writes nothing.
     pub(crate) fn holder(segue_dir: &Path) -> Option<Holder> {
-        let mut file = open(File::options().read(true), &segue_dir.join(NAME)).ok()?;
+        let mut file = safely::open(&segue_dir.join(NAME)).ok()?;
         let held = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
         let mut text = String::new();
         let said = (&mut file).take(64 * 1024).read_to_string(&mut text).ok();
@@ -157,13 +155,6 @@ impl Drop for Lock {
         // The file itself stays: removing it would let two owners lock two files of the same name.
         let _ = self.file.set_len(0);
     }
-}
-
-// Never through a link, and without waiting for somebody at the other end of a pipe.
-fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let file = options.custom_flags(flags).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no plain file")) }
 }
 
 // Somebody holds the lock, and the file does not say who.

@@ -185,7 +185,7 @@ impl Prompts {
             match files.get(template.name) {
                 None => add(&mut environment, template.name, template.text.to_owned())?,
                 Some(file) => {
-                    add(&mut environment, template.name, read(template.name, &workdir.join(file))?)?;
+                    add(&mut environment, template.name, read(template.name, workdir, file)?)?;
                     check_variables(&environment, template, file)?;
                     own_ones.insert(template.name);
                 }
@@ -212,8 +212,10 @@ impl Prompts {
     }
 }
 
-fn read(name: &str, path: &Path) -> Result<String, PromptError> {
-    safely::plain_text(path).map_err(|source| PromptError::Unreadable {
+fn read(name: &str, workdir: &Path, file: &str) -> Result<String, PromptError> {
+    let path = workdir.join(file);
+    let read = safely::refuse_link_out(workdir, &path).and_then(|()| safely::plain_text(&path));
+    read.map_err(|source| PromptError::Unreadable {
         name: name.to_owned(),
         path: path.display().to_string(),
         source,

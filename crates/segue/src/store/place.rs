@@ -34,6 +34,8 @@ pub(super) struct Place {
     pub(super) dir: PathBuf,
     /// The work trees of phases side by side.
     pub(super) trees: PathBuf,
+    /// A link that somebody put there. Then there is no state: nothing is read or written through it.
+    pub(super) linked: Option<PathBuf>,
 }
 
 /// What git keeps for a work tree.
@@ -67,6 +69,9 @@ impl Place {
     /// Where the state of a work tree is, or would be.
     pub(super) fn of(workdir: &Path) -> Self {
         let place = Self::usual(workdir);
+        if let Some(link) = place.own_parts().into_iter().find(|part| part.is_symlink()) {
+            return Self { dir: PathBuf::from(NOWHERE), linked: Some(link), ..place };
+        }
         let Some(named) = safely::read_text(&place.dir.join(TREES))
             .ok()
             .and_then(|text| text.lines().next().map(PathBuf::from))
@@ -84,7 +89,7 @@ impl Place {
         let base = git.common.join(NAME);
         let below = Path::new("worktrees");
         let dir = git.linked().map_or_else(|| base.clone(), |name| base.join(below).join(name));
-        let here = Self { dir, trees: owned.trees.clone() };
+        let here = Self { dir, ..owned.clone() };
         match fs::symlink_metadata(&base) {
             Ok(found) if found.is_dir() && is_own(&found) && may_write(&base) => here,
             _ if owned.dir.exists() => owned,
@@ -150,7 +155,7 @@ fn in_user_folder(workdir: &Path, git: Option<&GitDirs>) -> Place {
     let dir = state.path("repositories").join(&key);
     let linked = git.and_then(GitDirs::linked);
     let dir = linked.map_or_else(|| dir.clone(), |name| dir.join("worktrees").join(name));
-    Place { dir, trees: state.path("trees").join(key) }
+    Place { dir, trees: state.path("trees").join(key), linked: None }
 }
 
 // A name that people recognise, and what tells it from others of that name.

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
@@ -55,6 +55,30 @@ pub(crate) fn read_inside(root: &Path, path: impl AsRef<Path>) -> io::Result<Vec
     let real = root.join(path).canonicalize()?;
     if real.starts_with(root.canonicalize()?) {
         all(plain(&real)?)
+    } else {
+        Err(io::Error::other(format!("{} lies outside of {}", real.display(), root.display())))
+    }
+}
+
+/// An error for a file of the work tree that is a link, or behind one, to what lies outside: whoever named it saw a name of
+/// the repository's. What is named by its real path, or with `..`, is meant.
+pub(crate) fn refuse_link_out(root: &Path, file: &Path) -> io::Result<()> {
+    let named_so = file.components().any(|part| part == Component::ParentDir) || !file.starts_with(root);
+    let Some(real) = file.canonicalize().ok().filter(|_| !named_so) else { return Ok(()) };
+    if real.starts_with(root.canonicalize()?) {
+        return Ok(());
+    }
+    let (root, real) = (root.display(), real.display());
+    Err(io::Error::other(format!("it is a link out of {root}; name or copy {real} itself if you mean it")))
+}
+
+/// Where a file of the work tree is written or removed; no link on the way to it leads out.
+pub(crate) fn place_inside(root: &Path, path: impl AsRef<Path>) -> io::Result<PathBuf> {
+    let full = root.join(path);
+    let there = full.ancestors().skip(1).find(|part| part.symlink_metadata().is_ok()).unwrap_or(root);
+    let real = there.canonicalize()?;
+    if real.starts_with(root.canonicalize()?) {
+        Ok(full)
     } else {
         Err(io::Error::other(format!("{} lies outside of {}", real.display(), root.display())))
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use segue_rehearsal::script::Script;
@@ -35,6 +35,7 @@ const COMMANDS: &[&[&str]] = &[
     &["resume", "RUN"],
     &["resume", "PLAN"],
     &["list"],
+    &["list", "--all"],
     &["status"],
     &["status", "--all"],
     &["log"],
@@ -43,6 +44,8 @@ const COMMANDS: &[&[&str]] = &[
     &["show", "--gates"],
     &["show", "--transcript"],
     &["path"],
+    &["path", "RUN"],
+    &["path", "--trees"],
     &["stop"],
     &["checkpoint", "list"],
     &["checkpoint", "show"],
@@ -50,6 +53,7 @@ const COMMANDS: &[&[&str]] = &[
     &["checkpoint", "prune"],
     &["snapshot", "list"],
     &["snapshot", "show", "last"],
+    &["snapshot", "restore", "last"],
     &["snapshot", "prune"],
     &["plan", "check", "segue.plan.toml"],
     &["plan", "show", "segue.plan.toml"],
@@ -64,12 +68,18 @@ const COMMANDS: &[&[&str]] = &[
     &["config", "show"],
     &["config", "check"],
     &["clean", "--dry-run"],
+    &["completions", "bash"],
+    &["man"],
 ];
 
 /// Longer than any of them takes on a busy machine.
 const MOST: Duration = Duration::from_secs(120);
 
-/// A repository with a run and a plan that were cut off, and beside it something of the user's.
+/// What only the user's own files say: the name of the task and of the plan in another repository's state.
+const PRECIOUS: [(&str, &str); 2] = [("Write the parts", "Wrote precious!"), ("Part of it", "Precious!!")];
+
+/// A repository with a run and a plan that were cut off, and beside it something of the user's: a file, and the state of
+/// another repository, in which everything is that is here.
 struct Hostile {
     world: World,
     victim: PathBuf,
@@ -104,6 +114,7 @@ impl Hostile {
                 .read("segue.toml")
                 .replace("[agent.", &format!("[[gate]]\nname = \"evil\"\nrun = {gate:?}\n\n[agent.")),
         );
+        copied(&world.state_dir(), &victim.join("state"));
         let before = tree(&victim);
         Self { world, victim, before, run, plan }
     }
@@ -174,9 +185,20 @@ impl Hostile {
         if let Some(dir) = place.parent() {
             fs::create_dir_all(dir).unwrap();
         }
+        // The best that there is of this kind: the same place of the other repository.
+        let twin = self.victim.join("state").join(place.strip_prefix(self.world.state_dir()).unwrap());
         match kind {
+            Kind::LinkToFile if twin.is_file() => symlink(twin, place).unwrap(),
             Kind::LinkToFile => symlink(self.victim.join("file"), place).unwrap(),
+            Kind::LinkToFolder if twin.is_dir() => symlink(twin, place).unwrap(),
             Kind::LinkToFolder => symlink(&self.victim, place).unwrap(),
+            Kind::Fifo | Kind::Folder | Kind::Huge | Kind::Unreadable => self.plant_at(place, kind),
+        }
+    }
+
+    fn plant_at(&self, place: &Path, kind: Kind) {
+        match kind {
+            Kind::LinkToFile | Kind::LinkToFolder => panic!("a link leads somewhere"),
             Kind::Fifo => assert!(Command::new("mkfifo").arg(place).status().unwrap().success()),
             Kind::Folder => fs::create_dir(place).unwrap(),
             Kind::Huge => fs::File::create(place).unwrap().set_len(1 << 40).unwrap(),
@@ -196,18 +218,70 @@ impl Hostile {
         };
         let args: Vec<String> = args.iter().map(word).collect();
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let mut command = self.world.command(&args);
-        command.env_remove("SEGUE_TRUST").env("SEGUE_TERM", "dumb");
+        self.tried_with(&args, &[], told);
+    }
+
+    fn tried_with(&self, args: &[&str], env: &[(&str, &str)], told: &str) {
+        let mut command = without_privileges(&self.world.command(args));
+        command.env_remove("SEGUE_TRUST").env("SEGUE_TERM", "dumb").envs(env.iter().copied());
         let done = within(command, &format!("{told} {args:?}"));
         assert!(!done.all().contains("panicked"), "{told} {args:?}: {}", done.all());
         let speaks = |c: char| matches!(c, '\u{1b}' | '\u{7}' | '\u{202e}');
         assert!(!done.all().contains(speaks), "{told} {args:?}: {:?}", done.all());
-        assert_eq!(tree(&self.victim), self.before, "{told} {args:?}: {}", done.all());
+        assert!(tree(&self.victim) == self.before, "{told} {args:?} changed something: {}", done.all());
+        let read = ["precious", "Precious"].iter().any(|word| done.all().contains(word));
+        assert!(!read, "{told} {args:?}: what a link leads to was read: {}", done.all());
         assert!(!self.world.log().exists(), "{told} {args:?}: an agent was started");
     }
 
     fn every_command(&self, told: &str) {
         COMMANDS.iter().for_each(|args| self.tried(args, told));
+        // What a shell asks when somebody presses the tab key.
+        let asked = [("SEGUE_COMPLETE", "fish")];
+        for words in [&["--", "segue", "show", ""][..], &["--", "segue", "run", "--agent", ""]] {
+            self.tried_with(words, &asked, told);
+        }
+        let _ = fs::remove_dir_all(self.world.state_dir().join("restored"));
+    }
+}
+
+/// The same program as a user who may read and write only what modes allow: to root nothing is unreadable.
+fn without_privileges(command: &Command) -> Command {
+    if !rustix::process::getuid().is_root() {
+        let mut same = Command::new(command.get_program());
+        dressed(&mut same, command);
+        return same;
+    }
+    let mut dropped = Command::new("setpriv");
+    dropped.args(["--bounding-set=-all", "--inh-caps=-all"]).arg(command.get_program());
+    dressed(&mut dropped, command);
+    dropped
+}
+
+fn dressed(new: &mut Command, old: &Command) {
+    new.args(old.get_args()).current_dir(old.get_current_dir().unwrap()).env_clear();
+    new.envs(old.get_envs().filter_map(|(name, value)| Some((name, value?)))).stdin(Stdio::null());
+}
+
+/// Another repository's state, like the one here but for what it is about.
+fn copied(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in from.read_dir().unwrap() {
+        let (path, to) = (entry.as_ref().unwrap().path(), to.join(entry.unwrap().file_name()));
+        if path.is_dir() {
+            copied(&path, &to);
+            continue;
+        }
+        let mut bytes = fs::read(&path).unwrap();
+        for (ours, theirs) in PRECIOUS {
+            assert_eq!(ours.len(), theirs.len());
+            for at in 0..bytes.len().saturating_sub(ours.len()) {
+                if bytes[at..].starts_with(ours.as_bytes()) {
+                    bytes[at..at + ours.len()].copy_from_slice(theirs.as_bytes());
+                }
+            }
+        }
+        fs::write(to, bytes).unwrap();
     }
 }
 
@@ -260,6 +334,9 @@ fn tree(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 fn every_place(kind: Kind) {
     let hostile = Hostile::new();
+    let mut untouched = without_privileges(&hostile.world.command(&["list"]));
+    let listed = untouched.output().unwrap();
+    assert!(String::from_utf8_lossy(&listed.stdout).contains(PRECIOUS[0].0), "{listed:?}");
     let aside = hostile.world.root().join("aside");
     let places = hostile.places();
     assert!(places.len() > 15, "{places:?}");
@@ -270,12 +347,7 @@ fn every_place(kind: Kind) {
         }
         hostile.plant(&place, kind);
         hostile.every_command(&format!("{kind:?} at {}", place.display()));
-        let left = place.symlink_metadata();
-        if left.is_ok_and(|left| left.is_dir()) {
-            fs::remove_dir_all(&place).unwrap();
-        } else {
-            let _ = fs::remove_file(&place);
-        }
+        remove(&place);
         if known {
             fs::rename(&aside, &place).unwrap();
         }
@@ -337,4 +409,77 @@ fn s1_huge_files_in_every_place_of_the_state() {
 #[test]
 fn s1_unreadable_files_in_every_place_of_the_state() {
     every_place(Kind::Unreadable);
+}
+
+/// What a repository brings in its work tree: a task, a plan, settings, and what `segue init` looks at.
+#[test]
+fn s1_files_of_the_work_tree_that_are_pipes_links_or_huge() {
+    let hostile = Hostile::new();
+    let names =
+        ["TASK.md", "segue.plan.toml", "segue.toml", "package.json", "Cargo.toml", ".gemini/settings.json"];
+    let aside = hostile.world.root().join("aside");
+    for name in names {
+        let place = hostile.world.repo().join(name);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        let known = place.exists();
+        if known {
+            fs::rename(&place, &aside).unwrap();
+        }
+        for kind in [Kind::LinkToFile, Kind::LinkToFolder, Kind::Fifo, Kind::Folder, Kind::Huge] {
+            match kind {
+                Kind::LinkToFile => symlink(hostile.victim.join("file"), &place).unwrap(),
+                Kind::LinkToFolder => symlink(&hostile.victim, &place).unwrap(),
+                Kind::Fifo | Kind::Folder | Kind::Huge | Kind::Unreadable => hostile.plant_at(&place, kind),
+            }
+            let told = format!("{kind:?} at {name}");
+            for args in [
+                &["init", "--print"][..],
+                &["config", "check"],
+                &["config", "set", "policy", "auto"],
+                &["doctor"],
+                &["run", "TASK.md", "--dry-run"],
+                &["run", "segue.plan.toml", "--dry-run"],
+                &["run", "TASK.md", "--trust", "--agent", "nobody"],
+                &["loop", "TASK.md"],
+                &["plan", "check", "segue.plan.toml"],
+                &["plan", "check", "."],
+            ] {
+                hostile.tried(args, &told);
+            }
+            remove(&place);
+        }
+        if known {
+            fs::rename(&aside, &place).unwrap();
+        }
+    }
+}
+
+/// Removing is the one thing that cannot be taken back: nothing behind a link is removed.
+#[test]
+fn s1_clean_removes_nothing_that_a_link_leads_to() {
+    let hostile = Hostile::new();
+    let state = hostile.world.state_dir();
+    let kept = hostile.world.root().join("kept");
+    copied(&state, &kept);
+    let places = hostile.places();
+    // The demos of other tests lie in the folder that all share.
+    let temporary = hostile.world.root().display().to_string();
+    for kind in [Kind::LinkToFile, Kind::LinkToFolder] {
+        for place in &places {
+            remove(place);
+            hostile.plant(place, kind);
+            let told = format!("{kind:?} at {}", place.display());
+            hostile.tried_with(&["clean", "--yes"], &[("TMPDIR", &temporary)], &told);
+            remove(&state);
+            copied(&kept, &state);
+        }
+    }
+}
+
+fn remove(place: &Path) {
+    match place.symlink_metadata() {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(place).unwrap(),
+        Ok(_) => fs::remove_file(place).unwrap(),
+        Err(_) => {}
+    }
 }

@@ -178,3 +178,29 @@ fn what_is_allowed_is_kept_and_switching_off_keeps_everything() {
     done.exits(2);
     assert!(done.err.contains("badge"), "{}", done.err);
 }
+
+/// What Claude Code's hook is called for before a compaction, where segue keeps the transcript.
+#[test]
+fn a_transcript_that_is_kept_before_a_compaction_is_clean() {
+    use std::io::Write;
+    let world = World::new(1, Script::default());
+    world.segue(&["run", "TASK.md", "--json"]).exits(0);
+    let run_dir = world.state_dir().join("runs").join(world.run_id().unwrap());
+    let secret = key("ghp_", 5, 36);
+    let transcript = world.root().join("transcript.jsonl");
+    let line = |text: &str| serde_json::json!({ "type": "user", "text": text }).to_string();
+    std::fs::write(&transcript, format!("{}\n{}\n", line(&format!("use {secret}")), line("thanks"))).unwrap();
+    let kept = run_dir.join("s1-before-compaction-2.jsonl");
+    // Whoever puts a link there has nothing written through it.
+    let victim = world.root().join("victim");
+    std::os::unix::fs::symlink(&victim, run_dir.join("s1-before-compaction-1.jsonl")).unwrap();
+    let mut command = world.command(&["hook", "archive"]);
+    command.env("SEGUE_RUN_DIR", &run_dir).env("SEGUE_SESSION", "r.1").stdin(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let told = serde_json::json!({ "transcript_path": transcript });
+    child.stdin.take().unwrap().write_all(told.to_string().as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+    let text = std::fs::read_to_string(kept).unwrap();
+    assert!(text.contains("thanks") && text.lines().count() == 2 && !text.contains(&secret), "{text}");
+    assert!(!victim.exists());
+}

@@ -136,6 +136,25 @@ fn a_repository_that_the_agent_removes_stops_the_run_loudly_and_the_files_stay()
     assert!(world.repo().join(Job::part(1)).exists());
 }
 
+#[test]
+fn the_users_state_folder_that_the_agent_removes_is_missed() {
+    let world = World::new(12, Script { step_ms: 100, ..small() });
+    world.in_step("if [ \"$n\" = 3 ]; then rm -rf \"$HOME/.local/state/segue\"; fi");
+    let done = world.segue(&["run", "TASK.md", "--json"]);
+    done.exits(0);
+    assert!(done.err.contains("somebody removed this run's checksum"), "{}", done.all());
+    world.assert_each_step_once(&done);
+
+    // Without git the run itself lies there.
+    let bare = World::new(12, Script { step_ms: 100, ..Script::default() });
+    bare.in_step("if [ \"$n\" = 3 ]; then rm -rf \"$HOME/.local/state/segue\"; fi");
+    std::fs::remove_dir_all(bare.repo().join(".git")).unwrap();
+    let done = bare.segue(&["run", "TASK.md", "--json", "--no-git"]);
+    done.exits(1);
+    assert!(done.err.contains("removed or replaced"), "{}", done.all());
+    assert!(bare.repo().join(Job::part(1)).exists() && bare.steps().distinct_done().len() < 12);
+}
+
 /// A run that was killed after a few events, and its state as it was left.
 struct Left {
     world: World,
@@ -197,6 +216,15 @@ fn a_run_that_somebody_changed_is_never_resumed_silently() {
         Journal::open(&left.world.state_dir().join("runs")).accept(&left.run).unwrap();
     });
     left.refused("are missing at the end", |left| left.sql("DELETE FROM events WHERE seq > 0"));
+    left.refused("are missing at the end", |left| {
+        left.sql("DELETE FROM events WHERE seq = (SELECT max(seq) FROM events)");
+    });
+    // What came after the last checkpoint, with every hash as it would be.
+    left.refused("was replaced", |left| {
+        left.sql("CREATE TABLE noted AS SELECT * FROM anchors; UPDATE events SET at = at + 1 WHERE seq = 60");
+        Journal::open(&left.world.state_dir().join("runs")).accept(&left.run).unwrap();
+        left.sql("INSERT INTO anchors SELECT * FROM noted; DROP TABLE noted");
+    });
     left.refused("its anchor was removed", |left| std::fs::remove_file(left.anchor()).unwrap());
     left.refused("private.json", |left| {
         let file = left.journal().with_file_name("private.json");
@@ -293,38 +321,30 @@ fn s5_a_plan_that_somebody_changed_is_never_gone_on_with_silently() {
     assert!(done.err.contains("accepted as it is"), "{}", done.err);
 }
 
-/// A user of the system who has nothing to do with the run.
-struct Stranger {
-    name: String,
+/// A user of the system who has nothing to do with the run; no account of it is needed.
+const STRANGER: u32 = 61_237;
+
+/// What a stranger gets to see of a program. Only root can be somebody else.
+fn as_stranger(program: &str, args: &[&str], dir: &Path) -> Done {
+    let mut command = Command::new("setpriv");
+    let (user, group) = (format!("--reuid={STRANGER}"), format!("--regid={STRANGER}"));
+    command.args([&user, &group, "--clear-groups", program]).args(args).current_dir(dir).env_clear();
+    command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", "/nonexistent");
+    let output = command.output().expect("setpriv is needed to try what another user can do");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Done { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
 }
 
-impl Stranger {
-    fn new() -> Self {
-        let name = format!("segue-{}", std::process::id());
-        let made = Command::new("useradd").args(["--no-create-home", "--shell", "/bin/sh", &name]).output();
-        let made = made.expect("useradd is needed to try what another user can do");
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        Self { name }
+/// Everything in a folder of segue's that modes leave open to others.
+fn open_to_others(path: &Path, found: &mut Vec<PathBuf>) {
+    if mode(path) & 0o077 != 0 {
+        found.push(path.to_owned());
     }
-
-    fn runs(&self, program: &str, args: &[&str], dir: &Path) -> Done {
-        let id = |flag: &str| {
-            let out = Command::new("id").args([flag, &self.name]).output().unwrap().stdout;
-            String::from_utf8(out).unwrap().trim().to_owned()
-        };
-        let (user, group) = (format!("--reuid={}", id("-u")), format!("--regid={}", id("-g")));
-        let mut command = Command::new("setpriv");
-        command.args([&user, &group, "--clear-groups", program]).args(args).current_dir(dir).env_clear();
-        command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", "/nonexistent");
-        let output = command.output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Done { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
-    }
-}
-
-impl Drop for Stranger {
-    fn drop(&mut self) {
-        let _ = Command::new("userdel").arg(&self.name).output();
+    for entry in path.read_dir().into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if !path.is_symlink() {
+            open_to_others(&path, found);
+        }
     }
 }
 
@@ -341,55 +361,86 @@ fn sockets(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-#[test]
-fn another_user_reads_writes_and_signals_nothing() {
-    if !rustix::process::getuid().is_root() {
-        println!("NOTHING WAS TRIED: only root can be another user as well; run this test as root");
-        return;
-    }
+/// A run at work in a repository that everybody may read.
+fn open_world() -> (World, crate::support::Running) {
     let world = World::new(40, Script { step_ms: 200, ..Script::default() });
     for dir in [world.root().to_owned(), world.repo()] {
         std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
     let running = world.launch(&["run", "TASK.md", "--json"], "run");
     crate::support::until("the first step", || world.steps().distinct_done().contains(&1));
+    (world, running)
+}
+
+/// What every user who runs the tests can see: no folder of segue's lets anybody else in.
+#[test]
+fn s10_state_and_sockets_are_in_folders_that_only_the_user_can_enter() {
+    let (world, running) = open_world();
+    let listening = sockets(world.root());
+    assert!(!listening.is_empty(), "the run listens somewhere");
+    let mut found = Vec::new();
+    open_to_others(&world.state_dir(), &mut found);
+    open_to_others(&world.user_state(), &mut found);
+    listening.iter().for_each(|socket| open_to_others(socket.parent().unwrap(), &mut found));
+    // What is in a folder that nobody can enter may have any mode.
+    let reachable: Vec<&PathBuf> = found
+        .iter()
+        .filter(|path| {
+            path.ancestors().skip(1).take_while(|up| *up != world.root()).all(|up| mode(up) & 0o011 != 0)
+        })
+        .collect();
+    assert_eq!(reachable, Vec::<&PathBuf>::new());
+    world.segue(&["stop"]).exits(0);
+    assert_eq!(running.wait().code, Some(130));
+}
+
+#[test]
+fn another_user_reads_writes_and_signals_nothing() {
+    if !rustix::process::getuid().is_root() {
+        println!("only root can be another user as well; the modes are checked by s10_state_and_sockets_…");
+        return;
+    }
+    let (world, running) = open_world();
+    // A program that the stranger can start, wherever it was built.
+    let program = world.root().join("program");
+    std::fs::copy(env!("CARGO_BIN_EXE_segue"), &program).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let segue = program.to_str().unwrap();
     let (run, state) = (world.run_id().unwrap(), world.state_dir());
     let journal = state.join("runs").join(&run).join("journal.db");
-    let stranger = Stranger::new();
-    assert!(
-        stranger.runs("cat", &["TASK.md"], &world.repo()).code == Some(0),
-        "the repository itself is open"
-    );
+    let path = |name: &str| state.join(name).to_str().unwrap().to_owned();
+    as_stranger("cat", &["TASK.md"], &world.repo()).exits(0);
+    let (lock, new, whole) = (path("lock"), path("new"), path(""));
     for (program, args) in [
-        ("ls", vec![state.to_str().unwrap()]),
+        ("ls", vec![whole.as_str()]),
         ("cat", vec![journal.to_str().unwrap()]),
-        ("cat", vec![state.join("lock").to_str().unwrap().to_owned().leak() as &str]),
-        ("touch", vec![state.join("new").to_str().unwrap().to_owned().leak() as &str]),
-        ("rm", vec!["-rf", state.to_str().unwrap()]),
+        ("cat", vec![&lock]),
+        ("touch", vec![&new]),
+        ("rm", vec!["-rf", &whole]),
     ] {
-        let done = stranger.runs(program, &args, &world.repo());
+        let done = as_stranger(program, &args, &world.repo());
         assert_ne!(done.code, Some(0), "{program} {args:?}: {}", done.all());
         assert_eq!(done.out, "", "{program} {args:?}");
     }
     for args in [&["status"][..], &["log"], &["show"], &["stop"], &["stop", &run], &["resume", &run]] {
-        let done = stranger.runs(env!("CARGO_BIN_EXE_segue"), args, &world.repo());
+        let done = as_stranger(segue, args, &world.repo());
         assert!(matches!(done.code, Some(1 | 2)), "{args:?}: {}", done.all());
         assert!(!done.all().contains("panicked") && !done.out.contains("TASK"), "{args:?}: {}", done.all());
     }
     // Neither where the run listens nor by its signals.
-    let socket = sockets(world.root());
-    assert!(!socket.is_empty(), "the run listens somewhere");
-    for socket in socket {
+    let listening = sockets(world.root());
+    assert!(!listening.is_empty(), "the run listens somewhere");
+    for socket in listening {
         let (path, folder) = (socket.to_str().unwrap(), socket.parent().unwrap());
         assert_eq!(mode(folder), 0o700, "{}", folder.display());
-        let listed = stranger.runs("ls", &[folder.to_str().unwrap()], &world.repo());
+        let listed = as_stranger("ls", &[folder.to_str().unwrap()], &world.repo());
         assert_ne!(listed.code, Some(0), "{}", listed.all());
-        let (socket, segue) = (format!("SEGUE_SOCKET={path}"), env!("CARGO_BIN_EXE_segue"));
+        let socket = format!("SEGUE_SOCKET={path}");
         let args = [&socket, "SEGUE_TOKEN=x", segue, "progress", "by a stranger"];
-        let sent = stranger.runs("env", &args, &world.repo());
+        let sent = as_stranger("env", &args, &world.repo());
         assert!(sent.code != Some(0) && sent.err.contains("ermission denied"), "{}", sent.all());
     }
-    let killed = stranger.runs("kill", &[&running.pid().to_string()], &world.repo());
+    let killed = as_stranger("kill", &[&running.pid().to_string()], &world.repo());
     assert_ne!(killed.code, Some(0), "{}", killed.all());
     assert!(journal.exists());
     assert_eq!(

@@ -1,5 +1,5 @@
 //! What is in force in a CLI when segue starts it, against what is in force when the user does: nothing else differs than
-//! what segue says that it sets. Gemini CLI's settings are a file that segue makes; `gemini_home.rs` compares it.
+//! what segue says that it sets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
@@ -32,7 +32,9 @@ fn call(world: &World, agent: &str) -> Call {
     let (at_shown, real) = (at.display(), real.display());
     let script = format!(
         "#!/bin/sh\ncase \"$1\" in --version|-v) ;; *)\n  if mkdir '{at_shown}/one' 2>/dev/null; then\n    \
-         printf '%s\\0' \"$@\" > '{at_shown}/args'; env -0 > '{at_shown}/env'; mv '{at_shown}/args' '{at_shown}/done'\n  fi;;\n\
+         printf '%s\\0' \"$@\" > '{at_shown}/args'; env -0 > '{at_shown}/env'\n    \
+         [ -z \"$GEMINI_CLI_HOME\" ] || cp -a \"$GEMINI_CLI_HOME\" '{at_shown}/home'\n    \
+         mv '{at_shown}/args' '{at_shown}/done'\n  fi;;\n\
          esac\nexec '{real}' \"$@\"\n"
     );
     std::fs::write(&program, script).unwrap();
@@ -204,5 +206,52 @@ fn effective_settings_of_opencode_are_the_users() {
         let (before, after) = (read(&alone), read(&env));
         assert_eq!(before["permission"]["bash"], "ask", "{before}");
         only("OpenCode", &before, &after, &["compaction.auto", "compaction.prune"]);
+    });
+}
+
+/// Gemini CLI's own account of its settings, as its program merges them: it has no command that prints them.
+const MERGED: &str = r#"
+import { readFileSync } from "node:fs";
+const dir = process.argv[2];
+const text = (name) => readFileSync(`${dir}/${name}`, "utf8");
+const main = text("gemini.js").match(/import\("\.\/(gemini-\w+\.js)"\)/)[1];
+const chunks = [...text(main).matchAll(/from "\.\/(chunk-\w+\.js)"/g)].map((found) => found[1]);
+const { loadSettings } = await import(`${dir}/${chunks.find((name) => text(name).includes("function loadSettings("))}`);
+console.log(JSON.stringify(loadSettings(process.cwd()).merged));
+"#;
+
+#[test]
+fn effective_settings_of_gemini_are_the_users() {
+    inside(120, || {
+        let world = World::of(&[("gemini", 100_000)], 2, roomy());
+        let file = world.home().join(".gemini/settings.json");
+        let mut theirs: Value =
+            std::fs::read(&file).map_or(json!({}), |text| serde_json::from_slice(&text).unwrap());
+        theirs["ui"] = json!({ "hideBanner": true });
+        let hook = json!({ "type": "command", "command": "true" });
+        theirs["hooks"] = json!({ "AfterTool": [{ "matcher": "*", "hooks": [hook] }] });
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, theirs.to_string()).unwrap();
+        let script = world.root().join("merged.mjs");
+        std::fs::write(&script, MERGED).unwrap();
+        let bundle = crate::inside::agent("gemini").canonicalize().unwrap().parent().unwrap().to_owned();
+        let mut env = call(&world, "gemini").env;
+        let read = |env: &BTreeMap<String, String>| -> Value {
+            let mut command = world.command("node", &[]);
+            command.arg(&script).arg(&bundle).env_clear().envs(env);
+            let done = command.output().unwrap();
+            let text = String::from_utf8_lossy(&done.stdout).into_owned();
+            let said = String::from_utf8_lossy(&done.stderr).into_owned();
+            serde_json::from_str(text.lines().last().unwrap_or_default())
+                .unwrap_or_else(|error| panic!("{error}: {text}\n{said}"))
+        };
+        // segue's home is gone with its session: this is the copy of what the session had.
+        let home = world.root().join("called/home").display().to_string();
+        assert!(env.insert("GEMINI_CLI_HOME".to_owned(), home).is_some(), "{env:?}");
+        let after = read(&env);
+        env.remove("GEMINI_CLI_HOME");
+        let before = read(&env);
+        assert_eq!(before["ui"]["hideBanner"], true, "{before}");
+        only("Gemini CLI", &before, &after, &["hooks.BeforeModel", "model.compressionThreshold"]);
     });
 }

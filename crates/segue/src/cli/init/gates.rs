@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::super::open::find_program;
+use crate::store::safely;
 
 /// A gate for `segue.toml`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub(super) fn named(commands: &[String]) -> Vec<Gate> {
 /// The gates that the files of a repository suggest, if their programs are installed. A recipe of make or just counts
 /// only where nothing else is found: it mostly calls the rest.
 pub(super) fn found(root: &Path) -> Vec<Gate> {
-    let read = |name: &str| std::fs::read_to_string(root.join(name)).ok();
+    let read = |name: &str| safely::plain_text(&root.join(name)).ok();
     let languages = [
         read("Cargo.toml").map(|text| cargo(&text)),
         read("package.json").and_then(|text| node(root, &text)),

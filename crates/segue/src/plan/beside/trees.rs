@@ -13,7 +13,7 @@ use thiserror::Error;
 use crate::config::path_fault;
 use crate::crash;
 use crate::git::{GitError, Repo, SnapshotRequest};
-use crate::store::Store;
+use crate::store::{Store, safely};
 
 /// Says, in the folder of a phase, that its work tree is whole.
 const WHOLE: &str = "whole";
@@ -183,7 +183,7 @@ impl Tree {
         let named: Vec<String> = named.filter(|path| is_file_below(&self.main, path)).cloned().collect();
         for path in self.main_repo()?.ignored(&named)? {
             if !self.path.join(&path).exists() {
-                copy(&self.main.join(&path), &self.path.join(&path))?;
+                copy(&self.main.join(&path), &safely::place_inside(&self.path, &path)?)?;
             }
         }
         Ok(())
@@ -200,7 +200,7 @@ impl Tree {
         let named = phase.notes_out.iter().chain(&phase.files).chain(tasks).chain(made);
         let named: Vec<String> = named.filter(|path| is_file_below(&self.path, path)).cloned().collect();
         for path in self.repo()?.ignored(&named)? {
-            let (from, to) = (self.path.join(&path), self.main.join(&path));
+            let (from, to) = (self.path.join(&path), safely::place_inside(&self.main, &path)?);
             let (new, old) = (fs::read(&from)?, fs::read(&to).ok());
             if old.as_ref() != Some(&new) {
                 if old.is_some() {
