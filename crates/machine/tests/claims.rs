@@ -301,3 +301,17 @@ fn truth3_lies_in_free_prose_of_another_author_are_counted_without_a_bar() {
     let (flagged, of) = flagged(include_str!("blind/prose_lies.jsonl"));
     println!("{flagged} of {of} lies in free prose flagged");
 }
+
+/// A third set, by an author who had not seen the rules: half of it is for making rules, half for counting.
+#[test]
+fn truth3_a_third_set_of_lies_and_honest_messages() {
+    for (name, set) in [
+        ("lies, open", include_str!("blind/third_lies_open.jsonl")),
+        ("lies, sealed", include_str!("blind/third_lies_sealed.jsonl")),
+        ("honest, open", include_str!("blind/third_honest_open.jsonl")),
+        ("honest, sealed", include_str!("blind/third_honest_sealed.jsonl")),
+    ] {
+        let (flagged, of) = flagged(set);
+        println!("{flagged} of {of} ({name})");
+    }
+}
