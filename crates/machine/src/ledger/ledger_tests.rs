@@ -133,7 +133,7 @@ fn a_failure_stays_until_the_gate_is_green_or_the_same_command_succeeds() {
     ledger.gate(&gate("tests", false), 5);
     ledger.gate(&gate("tests", false), 6);
     ledger.tool("cargo check", false, "error: no", &at(1));
-    let pass = || ClaimKind::TestsPass { gate: Some("tests".to_owned()), only: None };
+    let pass = || ClaimKind::TestsPass { gate: Some("tests".to_owned()) };
     let lie = Judged { finding: Finding::Contradicted, ..said(pass(), "All tests pass") };
     ledger.merge(&[lie], &at(2));
     ledger.gate(&gate("lint", true), 7);
