@@ -98,7 +98,6 @@ impl Run {
     // Several stages may be passed at once. One checkpoint serves them all: the one of the stage that replaces, else
     // the deepest.
     fn act_on(&mut self, stages: &[Stage], out: &mut Vec<Effect>) {
-        let has = |action: Action| stages.iter().any(|s| s.actions.contains(&action));
         // Between the lines of a forecast it was told at the first; at the second it is asked.
         let tells = |s: &Stage| s.at != At::Forecast && s.actions.contains(&Action::Tell);
         if stages.iter().any(tells) {
