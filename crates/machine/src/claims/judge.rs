@@ -2,16 +2,14 @@
 
 use std::cmp::Ordering;
 
-use super::lookup::{Became, Lookup, Meant};
+use super::lookup::{Became, Meant, find};
 use super::{Change, Claim, ClaimKind, Counted, Evidence, Finding, GateFact, Judged};
 use crate::Claims;
 
 /// What the evidence says about each claim, in the claims' order.
 pub fn judge(claims: Vec<Claim>, evidence: &Evidence) -> Vec<Judged> {
-    let paths = Evidence::paths(&claims);
-    let lookup = Lookup::new(evidence, paths.iter().map(String::as_str));
     let found = |claim: &Claim| match &claim.kind {
-        ClaimKind::File { path, change } => file(&lookup, evidence, path, *change),
+        ClaimKind::File { path, change } => file(evidence, path, *change),
         ClaimKind::TestsPass { gate, .. } => tests(evidence, gate.as_deref()),
         ClaimKind::Committed { what, .. } => committed(evidence, what.as_deref()),
         ClaimKind::Count { of, number } => counted(evidence, *of, *number),
@@ -63,11 +61,11 @@ fn open(words: impl Into<String>) -> Found {
     (Finding::Unknown, words.into())
 }
 
-fn file(lookup: &Lookup<'_>, evidence: &Evidence, path: &str, change: Change) -> Found {
+fn file(evidence: &Evidence, path: &str, change: Change) -> Found {
     if !evidence.git {
         return open("there is no repository to ask");
     }
-    let files = match lookup.find(path) {
+    let files = match find(path, evidence) {
         Meant::Outside => return open("it is outside the work tree"),
         Meant::Ignored => return open("git ignores it"),
         Meant::Files(files) => files,
