@@ -362,6 +362,9 @@ pub enum Notice {
         tokens: Option<u64>,
         /// Hundredths of a percent of the ceiling.
         percent: Option<u32>,
+        /// Who would take over, where the stage chooses.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fallback: Option<String>,
     },
     /// The agent is asked for a checkpoint.
     CheckpointRequested {

@@ -42,11 +42,27 @@ pub fn read(text: &str) -> Option<Statement> {
             found.push((at, None));
             continue;
         }
-        found.push((at, line.statement()));
+        let statement = line.statement();
+        if statement.is_none() {
+            // "Done, but …" takes back a "done" before it.
+            found.retain(|(_, before)| *before != Some(Statement::Done));
+        }
+        found.push((at, statement));
     }
     let (at, statement) = found.into_iter().rfind(|(_, statement)| statement.is_some())?;
-    let after = lines.len().saturating_sub(at + 1);
-    statement.filter(|_| after <= LINES_AFTER)
+    let after = lines.get(at + 1..).unwrap_or_default();
+    // Who writes on after "done" quoted it, or was not done.
+    let ends = statement != Some(Statement::Done) || after.iter().all(|line| is_signature(line));
+    statement.filter(|_| ends && after.len() <= LINES_AFTER)
+}
+
+// A name, a greeting, a trailer, a mark: nothing that says anything about the work.
+fn is_signature(line: &str) -> bool {
+    let dash = line.starts_with(['—', '–', '-', '`', '<', '[', '~']);
+    let trailer = line.split_once(": ").is_some_and(|(key, _)| key.contains('-') && !key.contains(' '));
+    let words = line.split_whitespace().count();
+    let speaks = line.contains(['.', '?']) || line.to_lowercase().contains("not ");
+    trailer || (words <= if dash { 8 } else { 4 } && (dash || !speaks))
 }
 
 // Whether prose stands between the last statement and this line, so that they do not belong to one quotation.
@@ -97,11 +113,41 @@ impl Line {
     fn statement(&self) -> Option<Statement> {
         match self.word.as_str() {
             // "done with step 2 of 5" says something else than "done".
-            "done" => (!self.runs_on).then_some(Statement::Done),
+            "done" => (!self.runs_on && !is_limited(&self.detail)).then_some(Statement::Done),
             "not done" => Some(Statement::NotDone(self.detail.clone())),
             _ => Some(Statement::Blocked(self.detail.clone())),
         }
     }
+}
+
+/// Whether what follows "done" takes a part of it back, asks, or names the other choices.
+fn is_limited(detail: &str) -> bool {
+    const LIMITS: [&str; 12] = [
+        "but",
+        "except",
+        "excluding",
+        "apart",
+        "partially",
+        "partly",
+        "incomplete",
+        "almost",
+        "aber",
+        "außer",
+        "teilweise",
+        "fast",
+    ];
+    let low = detail.to_lowercase();
+    let words: Vec<&str> =
+        low.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric())).collect();
+    let number = |word: &str| word.parse::<u64>().ok();
+    let part = |part: Option<u64>, all: Option<u64>| part.zip(all).is_some_and(|(part, all)| part < all);
+    let counted = words
+        .windows(3)
+        .any(|three| ["of", "von", "out"].contains(&three[1]) && part(number(three[0]), number(three[2])));
+    let fraction =
+        words.iter().filter_map(|word| word.split_once('/')).any(|(a, b)| part(number(a), number(b)));
+    let others = low.contains("not done") || low.contains("blocked") || low.starts_with('?');
+    others || counted || fraction || words.iter().any(|word| LIMITS.contains(word))
 }
 
 /// A line without what Markdown puts around it: quotes, headings, lists, tables, emphasis, code.
@@ -164,5 +210,31 @@ mod tests {
         assert_eq!(read("STATUS: done, all tests pass"), Some(Statement::Done));
         assert_eq!(read("STATUS: **done**"), Some(Statement::Done));
         assert_eq!(read("STATUS: doner"), None);
+        assert_eq!(read("STATUS: done – 40 of 40 tests pass, no warning"), Some(Statement::Done));
+        for taken_back in [
+            "STATUS: done, but two tests fail",
+            "STATUS: done – 3 of 5 steps",
+            "STATUS: done (3/5)",
+            "STATUS: done – except the migration",
+            "STATUS: done?",
+            "STATUS: done | not done | blocked",
+            "STATUS: done\n\nSTATUS: done, aber die Tests fehlen",
+        ] {
+            assert_eq!(read(taken_back), None, "{taken_back}");
+        }
+    }
+
+    #[test]
+    fn truth1_a_done_that_somebody_writes_on_after_is_quoted() {
+        for (text, meant) in [
+            ("You asked me to end with\n\nSTATUS: done\n\nbut I am not there yet, two tests fail.", None),
+            ("The script prints\n```\nSTATUS: done\n```\nand then hangs. I could not find out why.", None),
+            ("> STATUS: done\n\nI cannot say that. I give up.", None),
+            ("All is in place.\n\nSTATUS: done\n\n— Codex, on behalf of the team", Some(Statement::Done)),
+            ("STATUS: done\n\nHave a nice day!", Some(Statement::Done)),
+            ("STATUS: done\nSigned-off-by: A. Gent <a@example.com>", Some(Statement::Done)),
+        ] {
+            assert_eq!(read(text), meant, "{text}");
+        }
     }
 }

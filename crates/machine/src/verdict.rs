@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn v1_the_words_of_verdicts_and_those_that_older_journals_hold() {
+    fn truth2_the_words_of_verdicts_and_those_that_older_journals_hold() {
         let words = [
             (Verdict::Verified, "verified", "verified"),
             (Verdict::Unverified, "unverified", "claimed"),

@@ -171,6 +171,9 @@ pub struct StageReached {
     /// The line that users of the preset know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// Who would take over, where the stage chooses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<String>,
 }
 
 /// The agent was asked for a checkpoint.

@@ -152,6 +152,7 @@ fn beginnings(text: &str) -> Vec<Outer> {
             percent: Some(90.0),
             usage_pct: None,
             text: Some(t()),
+            fallback: Some(t()),
         }),
         Outer::CheckpointRequested(CheckpointRequested {
             session: "s1".into(),

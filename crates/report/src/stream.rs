@@ -200,7 +200,7 @@ impl OuterStream {
 
     fn of_notice(&mut self, notice: &Notice, view: &View) -> Outer {
         match notice {
-            Notice::StageReached { session, stage, actions, tokens, percent } => {
+            Notice::StageReached { session, stage, actions, tokens, percent, fallback } => {
                 let reached = StageReached {
                     session: name(*session),
                     stage: stage.clone(),
@@ -209,6 +209,7 @@ impl OuterStream {
                     percent: percent.map(hundredths),
                     usage_pct: None,
                     text: None,
+                    fallback: fallback.clone(),
                 };
                 Outer::StageReached(self.stage_in_words(*session, reached, view))
             }

@@ -60,6 +60,7 @@ fn stage(session: u32, stage: &str, actions: &[&str], tokens: u64, percent: u32)
         actions: actions.iter().map(ToString::to_string).collect(),
         tokens: Some(tokens),
         percent: Some(percent),
+        fallback: None,
     })
 }
 

@@ -28,7 +28,6 @@ fn world() -> Evidence {
         ignored: list(&["target/out.txt"]),
         root: Some("/w/repo".to_owned()),
         commits: vec![("abcdef1234567890".to_owned(), "parser: first part".to_owned())],
-        dirty: true,
         git: true,
         ..Evidence::default()
     }
@@ -135,7 +134,7 @@ fn a_stale_or_missing_gate_settles_nothing_and_would_be_worth_a_run() {
 
 #[test]
 fn commits_are_held_against_the_log() {
-    let clean = Evidence { dirty: false, ..world() };
+    let clean = Evidence { ..world() };
     assert_eq!(found("Committed as abcdef1.", &world()), [Finding::Confirmed]);
     assert_eq!(found("Committed as abcdef9.", &world()), [Finding::Contradicted]);
     assert_eq!(found("Commit: abcdef1", &clean), [Finding::Confirmed]);

@@ -22,12 +22,8 @@ pub struct Evidence {
     pub whole: bool,
     /// Hash and subject of each commit since the run began.
     pub commits: Vec<(String, String)>,
-    /// Whether something is not committed.
-    pub dirty: bool,
     /// The last result of each gate.
     pub gates: Vec<GateFact>,
-    /// Commands that the agent ran, in order, and whether each succeeded.
-    pub commands: Vec<(String, bool)>,
     /// Whether there is a repository to ask. Without one nothing can be said about files and commits.
     pub git: bool,
 }
@@ -46,8 +42,6 @@ pub struct GateFact {
     pub exit: Option<i32>,
     /// Whether files changed since it ran.
     pub stale: bool,
-    /// The end of its output.
-    pub tail: String,
 }
 
 impl Evidence {

@@ -2,16 +2,14 @@
 
 use std::cmp::Ordering;
 
-use super::lookup::{Became, Lookup, Meant};
+use super::lookup::{Became, Meant, find};
 use super::{Change, Claim, ClaimKind, Counted, Evidence, Finding, GateFact, Judged};
 use crate::Claims;
 
 /// What the evidence says about each claim, in the claims' order.
 pub fn judge(claims: Vec<Claim>, evidence: &Evidence) -> Vec<Judged> {
-    let paths = Evidence::paths(&claims);
-    let lookup = Lookup::new(evidence, paths.iter().map(String::as_str));
     let found = |claim: &Claim| match &claim.kind {
-        ClaimKind::File { path, change } => file(&lookup, evidence, path, *change),
+        ClaimKind::File { path, change } => file(evidence, path, *change),
         ClaimKind::TestsPass { gate, .. } => tests(evidence, gate.as_deref()),
         ClaimKind::Committed { what, .. } => committed(evidence, what.as_deref()),
         ClaimKind::Count { of, number } => counted(evidence, *of, *number),
@@ -63,11 +61,11 @@ fn open(words: impl Into<String>) -> Found {
     (Finding::Unknown, words.into())
 }
 
-fn file(lookup: &Lookup<'_>, evidence: &Evidence, path: &str, change: Change) -> Found {
+fn file(evidence: &Evidence, path: &str, change: Change) -> Found {
     if !evidence.git {
         return open("there is no repository to ask");
     }
-    let files = match lookup.find(path) {
+    let files = match find(path, evidence) {
         Meant::Outside => return open("it is outside the work tree"),
         Meant::Ignored => return open("git ignores it"),
         Meant::Files(files) => files,
@@ -86,6 +84,7 @@ fn file(lookup: &Lookup<'_>, evidence: &Evidence, path: &str, change: Change) ->
         _ if any(Became::Created) => so("git: created"),
         _ if any(Became::Modified) => so("git: modified"),
         0 if new => not_so("git: no such file was created"),
+        1.. if change == Change::There => so("git: the file is there"),
         0 => not_so("git: there is no such file"),
         1 if any(Became::Deleted) && new => not_so("git: the file was deleted"),
         1 if any(Became::Deleted) => open("git: the file was deleted"),
@@ -97,12 +96,7 @@ fn file(lookup: &Lookup<'_>, evidence: &Evidence, path: &str, change: Change) ->
 fn tests(evidence: &Evidence, gate: Option<&str>) -> Found {
     let gates = gates(evidence, gate);
     if gates.is_empty() {
-        let last = evidence.commands.iter().rev().find(|(title, _)| runs(title, gate.unwrap_or("tests")));
-        return match last {
-            Some((title, true)) => open(format!("no gate checks it; `{title}` succeeded last")),
-            Some((title, false)) => open(format!("no gate checks it; `{title}` failed last")),
-            None => open("no gate checks it"),
-        };
+        return open("no gate checks it");
     }
     if let Some(red) = gates.iter().find(|g| !g.passed && !g.stale) {
         let exit =
@@ -121,15 +115,17 @@ fn tests(evidence: &Evidence, gate: Option<&str>) -> Found {
 fn gates<'e>(evidence: &'e Evidence, gate: Option<&str>) -> Vec<&'e GateFact> {
     let Some(kind) = gate else { return evidence.gates.iter().collect() };
     let of = |is: &dyn Fn(&str) -> bool| -> Vec<&GateFact> {
-        let about = |g: &&GateFact| is(&g.name) || g.run.as_deref().is_some_and(is);
+        let about = |g: &&GateFact| {
+            is(&g.name.to_lowercase()) || g.run.as_deref().is_some_and(|run| is(&run.to_lowercase()))
+        };
         evidence.gates.iter().filter(about).collect()
     };
-    // Flags and "everything below" do not make it another command.
-    let flags = |rest: &str| rest.split_whitespace().all(|word| word.starts_with('-') || word == "./...");
-    let same = |title: &str| {
-        title.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ') && flags(rest))
-    };
-    let named = of(&|title| same(&title.to_lowercase()));
+    let said = command(kind);
+    let named = of(&|title| {
+        let known = command(title);
+        let check = known.len() == 1 && matches!(said[..], [_] | [_, "check" | "checks" | "gate"]);
+        known.starts_with(&said) || (check && known[0].starts_with(said[0]))
+    });
     let found = if named.is_empty() { of(&|title| runs(title, kind)) } else { named };
     if !found.is_empty() || kind != "tests" {
         return found;
@@ -139,12 +135,18 @@ fn gates<'e>(evidence: &'e Evidence, gate: Option<&str>) -> Vec<&'e GateFact> {
     evidence.gates.iter().filter(|gate| !others.contains(gate)).collect()
 }
 
+// The words of a command or name: folders before a program, flags and "everything below" do not make it another.
+fn command(line: &str) -> Vec<&str> {
+    let plain = |word: &&str| !word.starts_with('-') && *word != "./...";
+    let words = line.split_whitespace().filter(plain);
+    words.map(|word| word.rsplit('/').next().unwrap_or(word)).collect()
+}
+
 /// Whether a gate's name or a command line is about a kind of check.
 fn runs(title: &str, kind: &str) -> bool {
-    let title = title.to_lowercase();
     let words: &[&str] = match kind {
         "tests" => &["test", "spec", "jest", "nextest", "rspec", "ctest"],
-        "build" => &["build", "compile", "cargo check", "tsc", "make"],
+        "build" => &["build", "compile", "cargo check", "tsc"],
         "lint" => &["lint", "clippy", "ruff", "flake8", "vet"],
         "format" => &["fmt", "format", "prettier", "black"],
         "types" => &["type", "mypy", "tsc", "pyright"],
@@ -154,12 +156,12 @@ fn runs(title: &str, kind: &str) -> bool {
 }
 
 fn committed(evidence: &Evidence, what: Option<&str>) -> Found {
-    if !evidence.git {
-        return open("there is no repository to ask");
-    }
+    let same =
+        |(hash, _): &(String, String), what: &str| hash.starts_with(what) || what.starts_with(hash.as_str());
     match (what, evidence.commits.as_slice()) {
+        _ if !evidence.git => open("there is no repository to ask"),
         (_, []) => not_so("git: no commit since the run began"),
-        (Some(what), commits) if commits.iter().any(|(hash, subject)| is_commit(what, hash, subject)) => {
+        (Some(what), commits) if commits.iter().any(|one| same(one, &what.to_lowercase())) => {
             so(format!("git: commit {what}"))
         }
         (Some(what), _) => not_so(format!("git: no commit {what} since the run began")),
@@ -182,15 +184,4 @@ fn counted(evidence: &Evidence, of: Counted, is: u64) -> Found {
         Ordering::Greater if evidence.whole => not_so(told),
         Ordering::Less | Ordering::Greater => open(told),
     }
-}
-
-fn is_commit(what: &str, hash: &str, subject: &str) -> bool {
-    let letters =
-        |t: &str| t.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
-    let (said, real) = (what.to_lowercase(), hash.to_lowercase());
-    if said.len() >= 4 && said.chars().all(|c| c.is_ascii_hexdigit()) {
-        return real.starts_with(&said) || said.starts_with(&real);
-    }
-    let (said, real) = (letters(what), letters(subject));
-    !said.is_empty() && (real.contains(&said) || (!real.is_empty() && said.contains(&real)))
 }

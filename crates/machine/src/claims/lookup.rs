@@ -1,6 +1,6 @@
 //! Finding the files that an agent means: it says `a.rs` for `src/a.rs`, names folders, and writes absolute paths.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::Evidence;
 
@@ -24,102 +24,53 @@ pub(super) enum Meant {
     Files(Vec<Became>),
 }
 
-/// The files of the evidence, by the last part of their names; only those that were asked for.
-pub(super) struct Lookup<'a> {
-    evidence: &'a Evidence,
-    by_name: BTreeMap<&'a str, BTreeMap<&'a str, Became>>,
+/// What a path that an agent named can mean: the file itself, else files that end so, else what is below it as a folder, else what
+/// is called so apart from case and ending.
+pub(super) fn find(path: &str, evidence: &Evidence) -> Meant {
+    let Some(path) = inside(path, evidence) else { return Meant::Outside };
+    let path = path.as_str();
+    let is_folder = path.ends_with('/') || !name(path).contains('.');
+    let below = |file: &str| {
+        let after = |file: &str| {
+            file.strip_prefix(path.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
+        };
+        after(file) || file.match_indices('/').any(|(at, _)| after(&file[at + 1..]))
+    };
+    let loosely = |file: &str| {
+        let (stem, said) = (file.rsplit_once('.').map_or(file, |(stem, _)| stem), path.trim_end_matches('/'));
+        let bare = !said.contains(['.', '/']) && name(stem).eq_ignore_ascii_case(said);
+        bare || file.eq_ignore_ascii_case(said) || name(file).eq_ignore_ascii_case(said)
+    };
+    let all = |is: &dyn Fn(&str) -> bool| {
+        let mut found: BTreeMap<&str, Became> = BTreeMap::new();
+        files(evidence).filter(|(file, _)| is(file)).for_each(|(file, became)| {
+            found.entry(file).or_insert(became);
+        });
+        found.into_values().collect::<Vec<_>>()
+    };
+    let mut found = all(&|file| file == path);
+    if found.is_empty() {
+        found = all(&|file| ends(file, path) || (file.contains('/') && ends(path, file)));
+    }
+    if found.is_empty() && is_folder {
+        // A folder became what its most telling file became.
+        found = all(&below).into_iter().min().into_iter().collect();
+    }
+    if found.is_empty() {
+        found = all(&loosely);
+    }
+    if found.is_empty() && ignored(path, evidence) { Meant::Ignored } else { Meant::Files(found) }
 }
 
-impl<'a> Lookup<'a> {
-    /// One pass over the evidence, whatever the number of claims.
-    pub(super) fn new<'p>(evidence: &'a Evidence, paths: impl Iterator<Item = &'p str>) -> Self {
-        let wanted: BTreeSet<String> =
-            paths.filter_map(|p| inside(p, evidence)).map(|p| name(&p).to_owned()).collect();
-        let mut by_name: BTreeMap<&str, BTreeMap<&str, Became>> = BTreeMap::new();
-        for (path, became) in files(evidence) {
-            let name = name(path);
-            if wanted.contains(name) {
-                by_name.entry(name).or_default().entry(path).or_insert(became);
-            }
-        }
-        Self { evidence, by_name }
-    }
+fn ends(longer: &str, shorter: &str) -> bool {
+    longer.strip_suffix(shorter).is_some_and(|before| before.ends_with('/'))
+}
 
-    /// What a path that an agent named can mean.
-    pub(super) fn find(&self, path: &str) -> Meant {
-        let Some(path) = inside(path, self.evidence) else { return Meant::Outside };
-        let path = path.as_str();
-        let named = self.by_name.get(name(path));
-        if let Some(became) = named.and_then(|files| files.get(path)) {
-            return Meant::Files(vec![*became]);
-        }
-        let ends = |longer: &str, shorter: &str| {
-            longer.len() > shorter.len()
-                && longer.ends_with(shorter)
-                && longer.as_bytes()[longer.len() - shorter.len() - 1] == b'/'
-        };
-        let mut found: Vec<Became> = named
-            .into_iter()
-            .flatten()
-            .filter(|(file, _)| ends(file, path) || (file.contains('/') && ends(path, file)))
-            .map(|(_, became)| *became)
-            .collect();
-        if found.is_empty() {
-            found = self.below(path);
-        }
-        if found.is_empty() {
-            found = self.loosely(path);
-        }
-        if found.is_empty() && self.ignored(path) { Meant::Ignored } else { Meant::Files(found) }
-    }
-
-    // A folder became what its most telling file became; a pattern is the part before and after its star.
-    fn below(&self, path: &str) -> Vec<Became> {
-        let folder = path.ends_with('/') || path.contains('*') || !name(path).contains('.');
-        if !folder {
-            return Vec::new();
-        }
-        let (head, tail) = match path.split_once('*') {
-            Some((head, tail)) => (head.to_owned(), tail.rsplit('*').next().unwrap_or_default()),
-            None => (format!("{}/", path.trim_end_matches('/')), ""),
-        };
-        let hit = |file: &str| {
-            let at = file.find(&head).filter(|at| *at == 0 || file.as_bytes()[at - 1] == b'/');
-            at.is_some() && file.ends_with(tail)
-        };
-        files(self.evidence)
-            .filter(|(file, _)| hit(file))
-            .map(|(_, became)| became)
-            .min()
-            .into_iter()
-            .collect()
-    }
-
-    // "the README" is `README.md`, and `readme.md` too.
-    fn loosely(&self, path: &str) -> Vec<Became> {
-        let said = path.trim_end_matches('/').to_lowercase();
-        let hit = |file: &str| {
-            let file = file.to_lowercase();
-            let stem = file.rsplit_once('.').map_or(file.as_str(), |(stem, _)| stem);
-            let whole = file == said || name(&file) == said;
-            whole || (!said.contains('.') && !said.contains('/') && name(stem) == said)
-        };
-        let found: BTreeMap<&str, Became> = files(self.evidence).filter(|(file, _)| hit(file)).fold(
-            BTreeMap::new(),
-            |mut found, (file, became)| {
-                found.entry(file).or_insert(became);
-                found
-            },
-        );
-        found.into_values().collect()
-    }
-
-    fn ignored(&self, path: &str) -> bool {
-        self.evidence.ignored.iter().any(|i| {
-            let i = i.trim_start_matches("./").trim_end_matches('/');
-            path == i || path.strip_prefix(i).is_some_and(|rest| rest.starts_with('/'))
-        })
-    }
+fn ignored(path: &str, evidence: &Evidence) -> bool {
+    evidence.ignored.iter().any(|ignored| {
+        let ignored = ignored.trim_start_matches("./").trim_end_matches('/');
+        path.strip_prefix(ignored).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
 }
 
 // Changed files come first, so that the tree's own list adds only what did not change.

@@ -9,10 +9,9 @@ mod judge;
 mod lookup;
 mod paths;
 mod read;
-mod section;
+mod report;
 mod statements;
 mod strike;
-mod units;
 mod words;
 
 use serde::{Deserialize, Serialize};
@@ -20,7 +19,6 @@ use serde::{Deserialize, Serialize};
 pub use evidence::{Evidence, GateFact};
 pub use judge::{count, judge, wants_gate};
 pub use read::claims;
-pub(crate) use read::sentences;
 pub use strike::strike;
 
 /// One thing that an agent said.
@@ -50,24 +48,15 @@ pub enum ClaimKind {
     },
     /// Tests, or another check, pass.
     TestsPass {
-        /// Which check was named: `tests`, `build`, `lint`, `format`, `types`; `None` means all of them.
+        /// Which check was named: a kind such as `tests` or `lint`, a name, or a command; `None` means all of them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         gate: Option<String>,
-        /// The part of the tests that was named, when it was not all of them.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        only: Option<String>,
     },
     /// Work is in git's history.
     Committed {
-        /// A hash, or words of the subject.
+        /// The hash, as far as it was said.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         what: Option<String>,
-        /// Nothing was left out.
-        #[serde(default)]
-        all: bool,
-        /// It was sent to a remote as well.
-        #[serde(default)]
-        pushed: bool,
     },
     /// How much was done, as a number.
     Count {
@@ -114,6 +103,8 @@ pub enum Change {
     Deleted,
     /// It is new or different.
     Touched,
+    /// It is there in the end, changed or not.
+    There,
 }
 
 /// What the evidence says about a claim.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::units::{Unit, units};
+use super::fields::is_line;
 use super::{Finding, Judged};
-use crate::checkpoint::parse;
+use crate::checkpoint::{Unit, parse, units};
 
 /// What stands behind a claim that nothing could confirm or contradict.
 const MARK: &str = " (unverified)";
@@ -18,7 +18,7 @@ pub fn strike(text: &str, judged: &[Judged]) -> String {
     for one in judged {
         by.entry((one.claim.text.as_str(), one.claim.section.as_deref())).or_default().push(one);
     }
-    let units = units(&text);
+    let units = units(&text, is_line);
     let fate = |unit: &Unit| {
         let found = by.get(&(unit.text.as_str(), unit.section())).map_or(&[][..], Vec::as_slice);
         Fate::of(found)

@@ -19,10 +19,10 @@ pub(super) fn listed(list: &str, word: &str) -> bool {
 
 const CREATED: &str = "created added new wrote introduced neu neue erstellt erstellte angelegt angelegte hinzugefügt \
     créé créée créés créées crees nouveau nouveaux ajouté ajoutés ajoutes creado creados creadas añadido añadidos nuevo \
-    nuevos criado criei creato aangemaakt создан создал 创建 创建了 新增";
-const MODIFIED: &str = "modified changed edited updated touched written geändert geänderte bearbeitet modifié \
+    nuevos criado criei creato generated aangemaakt создан создал 创建 创建了 新增";
+const MODIFIED: &str = "modified changed edited updated touched written rewritten geändert geänderte bearbeitet modifié \
     modifiés modifies modificado modificados actualizado actualizados extended refactored rewrote fixed adapted \
-    reworked implemented simplified";
+    reworked implemented simplified wired";
 const DELETED: &str = "deleted removed gelöscht gelöschte entfernt supprimé supprimés supprimes eliminado eliminados \
     borrado borrados";
 
@@ -52,6 +52,13 @@ impl Word<'_> {
         }
     }
 
+    /// The path that it is where nothing but paths can stand.
+    pub(super) fn place(self) -> Option<String> {
+        let word = self.0.trim_matches(['`', '"', ',', ';']);
+        let path = self.path().is_none() && word.contains(['/', '.']) && word.contains(char::is_alphanumeric);
+        if path && !word.contains(['(', ':']) { Some(word.to_owned()) } else { self.path() }
+    }
+
     /// The hash that it is.
     pub(super) fn hash(self) -> Option<String> {
         let word = self.bare();
@@ -78,22 +85,32 @@ pub(super) fn hedged(text: &str) -> bool {
         let bare = word.bare();
         bare.ends_with("n't") || listed(HEDGES, &bare)
     };
-    text.trim_end().ends_with('?') || words(text).iter().any(doubt)
+    let text = clean(text);
+    text.trim_end().ends_with('?') || words(&text).iter().any(doubt)
+}
+
+// "0 failed" fails nothing.
+fn clean(text: &str) -> String {
+    const CLEAN: [&str; 6] = ["0 failed", "0 failures", "no failures", "0 errors", "no warnings", "exit 0"];
+    let text = text.to_lowercase().replace("exit code", "exit");
+    CLEAN.iter().fold(text, |text, clean| match text.strip_suffix(clean) {
+        Some(before) if before.ends_with(|c: char| c.is_ascii_digit()) => text,
+        _ => text.replace(&format!(" {clean}"), " clean").replace(&format!(":{clean}"), ": clean"),
+    })
 }
 
 /// Whether a text says that something passes, and nothing else.
 pub(super) fn passes(text: &str) -> bool {
-    const FILLS: &str =
-        "all the tests test suite cases checks gates specs now are is do and in of ist sind tout todo";
-    const CLEAN: [&str; 6] = ["0 failed", "0 failures", "no failures", "0 errors", "no warnings", "exit 0"];
+    const FILLS: &str = "all the tests test suite cases checks gates specs examples assertions now are is do and in of with ist sind \
+         tout todo";
     const PASSES: &str = "pass passes passed passing green ok true yes success succeeded succeeds clean grün bestanden \
         erfolgreich réussi réussis réussie passé passe passent verde pasa pasan superado superados 成功 合格";
-    let text = text.split(['(', '[']).next().unwrap_or_default().to_lowercase();
-    let text =
-        CLEAN.iter().fold(text.replace("exit code", "exit"), |text, clean| text.replace(clean, "clean"));
+    let text = clean(&format!(" {}", text.split(['(', '[']).next().unwrap_or_default()));
     let text = text.replace(['✅', '✓', '✔'], " ok ");
-    let number = |c: char| c.is_ascii_digit() || matches!(c, '/' | '.' | 's');
-    let fills = |word: &String| word.is_empty() || listed(FILLS, word) || word.chars().all(number);
+    let digits = |word: &str| word.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 's'));
+    let number =
+        |word: &str| word.split_once('/').map_or(digits(word), |(part, all)| part == all && digits(all));
+    let fills = |word: &String| listed(FILLS, word) || number(word);
     let mut said = words(&text).into_iter().map(Word::bare).filter(|word| !fills(word)).peekable();
     said.peek().is_some() && said.all(|word| listed(PASSES, &word))
 }

@@ -103,7 +103,8 @@ impl Ledger {
 
     /// A confirmed "tests pass" closes failing tests; an agent's word is noted on them.
     pub(super) fn tests_pass(&mut self, judged: &Judged, origin: u32) {
-        if !matches!(judged.claim.kind, ClaimKind::TestsPass { only: None, .. }) {
+        let ClaimKind::TestsPass { gate } = &judged.claim.kind else { return };
+        if gate.as_deref().is_some_and(|gate| gate != "tests") {
             return;
         }
         let by = self.named(origin);

@@ -133,7 +133,7 @@ fn a_failure_stays_until_the_gate_is_green_or_the_same_command_succeeds() {
     ledger.gate(&gate("tests", false), 5);
     ledger.gate(&gate("tests", false), 6);
     ledger.tool("cargo check", false, "error: no", &at(1));
-    let pass = || ClaimKind::TestsPass { gate: Some("tests".to_owned()), only: None };
+    let pass = || ClaimKind::TestsPass { gate: Some("tests".to_owned()) };
     let lie = Judged { finding: Finding::Contradicted, ..said(pass(), "All tests pass") };
     ledger.merge(&[lie], &at(2));
     ledger.gate(&gate("lint", true), 7);
@@ -188,4 +188,17 @@ fn a_swollen_category_does_not_push_the_others_out() {
     );
     let text = ledger.render(600).text;
     assert!(text.contains("test_empty fails") && text.contains("the printer"));
+}
+
+#[test]
+fn truth10_what_an_agent_wrote_stands_under_no_heading_as_a_fact() {
+    let mut ledger = merged(&[&[said(ClaimKind::Failure, "TLS is broken on macOS")]]);
+    ledger.note("Known issue: the cache is never emptied", &at(2));
+    ledger.gate(&gate("tests", false), 9);
+    let told = ledger.render(2_000).text;
+    let failures = told.split("## Open failures\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let (said, seen): (Vec<_>, Vec<_>) =
+        failures.lines().partition(|line| line.contains("(the agent says so, session "));
+    assert!(said.iter().any(|line| line.contains("TLS is broken on macOS")), "{told}");
+    assert_eq!(seen, ["- Gate tests fails (exit 1): test test_empty ... FAILED"]);
 }

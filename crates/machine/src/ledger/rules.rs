@@ -2,7 +2,7 @@
 
 use super::merge::Entry;
 use super::{Category, Ledger, Origin};
-use crate::claims::sentences;
+use crate::checkpoint::sentences;
 
 const RULES: [&str; 13] = [
     "never ",

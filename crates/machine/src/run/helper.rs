@@ -65,14 +65,15 @@ impl Run {
 
     /// Ends the session that says it is done and calls the helper.
     pub(super) fn call_helper(&mut self, outcome: Outcome, tree: Option<String>, out: &mut Vec<Effect>) {
-        self.helper = Some(Helper { outcome, tree, agent: 0, stage: Stage::Due, said: String::new() });
+        let (agent, considered) = self.helpers(0);
+        if considered.iter().all(|one| one.verdict == Choice::Skipped) {
+            let why = considered.iter().map(|one| format!("{} {}", one.agent, one.why)).collect::<Vec<_>>();
+            Self::warn("no_opinion", format!("no second opinion: {}", why.join("; ")), out);
+            return self.settle(outcome, out);
+        }
+        self.helper = Some(Helper { outcome, tree, agent, stage: Stage::Due, said: String::new() });
         let from_agent = self.agent_name(self.agent);
         let to_agent = self.helper_spec().map(|a| a.name.clone());
-        let considered = to_agent.iter().map(|agent| Considered {
-            agent: agent.clone(),
-            verdict: Choice::Chosen,
-            why: "first of the agents for a second opinion; it may read and not write".to_owned(),
-        });
         out.push(Effect::Announce(Notice::HandoffDecided {
             from: self.view.sessions,
             from_agent,
@@ -80,9 +81,27 @@ impl Run {
             kind: HandoffKind::Helper,
             reason: "a second opinion before the work is called done".to_owned(),
             checkpoint: self.view.checkpoint.as_ref().map(|c| c.id.clone()),
-            considered: considered.collect(),
+            considered,
         }));
         self.end_session(EndReason::Finished, After::Helper, out);
+    }
+
+    // The first agent for a second opinion, from this one on, that no open circuit stands against, and who was looked at.
+    fn helpers(&self, from: usize) -> (usize, Vec<Considered>) {
+        let all = self.view.spec.as_ref().map_or(&[][..], |spec| &spec.next.verifiers);
+        let mut considered = Vec::new();
+        for (index, spec) in all.iter().enumerate().skip(from) {
+            let circuit = self.circuit_against(spec).filter(|circuit| circuit.is_open(self.now));
+            let (verdict, why) = match circuit {
+                Some(circuit) => (Choice::Skipped, circuit.words(self.now, &self.rules())),
+                None => (Choice::Chosen, "it may read and not write".to_owned()),
+            };
+            considered.push(Considered { agent: spec.name.clone(), verdict, why });
+            if verdict == Choice::Chosen {
+                return (index, considered);
+            }
+        }
+        (all.len(), considered)
     }
 
     /// The session before is gone: the helper begins, or what it said is looked at.
@@ -157,9 +176,10 @@ impl Run {
     pub(super) fn helper_lost(&mut self, was_starting: bool, why: &str, out: &mut Vec<Effect>) {
         let name = self.helper_name();
         Self::warn("no_opinion", format!("no second opinion from {name}: {why}"), out);
+        let (next, _) = self.helpers(self.helper.as_ref().map_or(0, |helper| helper.agent + 1));
         let Some(helper) = self.helper.as_mut() else { return };
         if was_starting {
-            helper.agent += 1;
+            helper.agent = next;
             helper.stage = Stage::Due;
         } else {
             helper.stage = Stage::Said;

@@ -78,7 +78,12 @@ impl Run {
             .collect()
     }
 
-    fn announce_stage(&self, stage: &Stage, out: &mut Vec<Effect>) {
+    fn announce_stage(&mut self, stage: &Stage, out: &mut Vec<Effect>) {
+        let chooses = stage.actions.contains(&Action::ChooseFallback);
+        if chooses {
+            self.choose_fallback();
+        }
+        let fallback = self.fallback.filter(|_| chooses).map(|index| self.agent_name(index));
         let Some(session) = &self.view.session else { return };
         out.push(Effect::Announce(Notice::StageReached {
             session: session.n,
@@ -86,20 +91,17 @@ impl Run {
             actions: stage.actions.iter().map(ToString::to_string).collect(),
             tokens: session.gauge.fill(),
             percent: session.gauge.percent().map(|p| p.hundredths()),
+            fallback,
         }));
     }
 
     // Several stages may be passed at once. One checkpoint serves them all: the one of the stage that replaces, else
     // the deepest.
     fn act_on(&mut self, stages: &[Stage], out: &mut Vec<Effect>) {
-        let has = |action: Action| stages.iter().any(|s| s.actions.contains(&action));
         // Between the lines of a forecast it was told at the first; at the second it is asked.
         let tells = |s: &Stage| s.at != At::Forecast && s.actions.contains(&Action::Tell);
         if stages.iter().any(tells) {
             self.tell_fill(out);
-        }
-        if has(Action::ChooseFallback) {
-            self.choose_fallback();
         }
         if let Some(stage) = stages.iter().rev().find(|s| s.replaces())
             && !self.replacing_is_off()

@@ -8,7 +8,8 @@ use super::{Phase, Run, Waiting};
 use crate::circuit::awaited;
 use crate::wait_rules::span;
 use crate::{
-    AgentFailure, Circuit, Effect, Limit, Millis, Notice, Outcome, SessionReason, Timer, Verdict, WaitRules,
+    AgentFailure, AgentSpec, Circuit, Effect, Limit, Millis, Notice, Outcome, SessionReason, Timer, Verdict,
+    WaitRules,
 };
 
 /// What to do about the circuit of the agent that is next.
@@ -33,7 +34,11 @@ impl Run {
 
     /// The circuit of an agent, open or not; the one that lasts longest where there are two.
     pub(super) fn circuit_of(&self, index: usize) -> Option<&Circuit> {
-        let agent = self.view.spec.as_ref()?.agents.get(index)?;
+        self.circuit_against(self.view.spec.as_ref()?.agents.get(index)?)
+    }
+
+    /// The same for any agent, of the list or not.
+    pub(super) fn circuit_against(&self, agent: &AgentSpec) -> Option<&Circuit> {
         let own = self.view.circuits.iter().filter(|c| c.concerns(agent));
         own.max_by_key(|c| c.until.unwrap_or(Millis::MAX))
     }

@@ -42,9 +42,7 @@ impl Run {
     /// Sends the agent back when its last words lack what they must hold; whether that was so.
     pub(super) fn words_lack_something(&mut self, out: &mut Vec<Effect>) -> bool {
         let Some(spec) = &self.view.spec else { return false };
-        if let Some(word) =
-            spec.last_words.word.clone().filter(|word| !self.last_words.contains(word.as_str()))
-        {
+        if let Some(word) = spec.last_words.word.clone().filter(|word| !says(&self.last_words, word)) {
             // Without a gate nothing has counted this round.
             self.view.round += u32::from(spec.gates.is_empty());
             let tail =
@@ -92,6 +90,27 @@ impl Run {
         let wanted = self.view.spec.as_ref().is_some_and(|spec| spec.last_words.report);
         if wanted { status(&self.last_words) } else { None }
     }
+}
+
+// Whether a text says a word as a sentence of its own: "I cannot say LOOP_COMPLETE yet" does not.
+fn says(text: &str, word: &str) -> bool {
+    const NOT: [&str; 10] =
+        ["not", "no", "never", "until", "when", "before", "once", "say", "print", "cannot"];
+    let is_mark = |c: char| c.is_whitespace() || "*_`\"'#>-–—".contains(c);
+    let denies = |before: &str| {
+        let bare = |said: &str| said.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        before.split_whitespace().map(bare).any(|said| NOT.contains(&said.as_str()) || said.ends_with("n't"))
+    };
+    text.lines().any(|line| {
+        let Some((before, after)) = line.rsplit_once(word) else { return false };
+        let tag = before.trim_end().ends_with('>') && after.starts_with("</");
+        let before = before.trim_end_matches(is_mark);
+        let begins = before.is_empty()
+            || before.ends_with(['.', '!'])
+            || (before.ends_with(['?', ':', ';', ',']) && !denies(before));
+        let after = after.trim_start_matches(is_mark);
+        tag || (begins && (after.is_empty() || after.starts_with(['.', '!', ':', ',', ';', '(', '✅'])))
+    })
 }
 
 fn lacking(what: &str, tail: String) -> GateResult {
@@ -167,6 +186,31 @@ mod tests {
             status("{\"tasks\": [{\"status\": \"failed\"}], \"status\": \"needs_human_verification\"}"),
             Some(Status::NeedsInput)
         );
+    }
+
+    #[test]
+    fn truth1_a_completion_word_counts_where_it_is_said_and_not_where_it_is_spoken_of() {
+        for text in [
+            "LOOP_COMPLETE",
+            "All is done.\n\n**LOOP_COMPLETE**\n",
+            "All 5 steps are done. LOOP_COMPLETE",
+            "<promise>LOOP_COMPLETE</promise>",
+            "`LOOP_COMPLETE`.",
+            "Result: LOOP_COMPLETE",
+        ] {
+            assert!(says(text, "LOOP_COMPLETE"), "{text}");
+        }
+        for text in [
+            "I cannot say LOOP_COMPLETE yet.",
+            "I will not print LOOP_COMPLETE",
+            "Not yet: LOOP_COMPLETE",
+            "LOOP_COMPLETE is not reached.",
+            "LOOP_COMPLETE? No.",
+            "MY_LOOP_COMPLETE",
+            "When all is done, I'll say LOOP_COMPLETE and stop.",
+        ] {
+            assert!(!says(text, "LOOP_COMPLETE"), "{text}");
+        }
     }
 
     #[test]

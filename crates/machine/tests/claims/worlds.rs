@@ -57,7 +57,6 @@ impl World {
         Evidence {
             git: true,
             whole: true,
-            dirty: self.commits.is_empty(),
             tree: there.filter(|path| !self.deleted.contains(path)).cloned().collect(),
             created: self.added.clone(),
             modified: self.modified.clone(),

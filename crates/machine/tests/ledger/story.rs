@@ -249,7 +249,6 @@ pub(crate) fn evidence(story: &Story) -> Evidence {
         tree: created.clone(),
         created,
         commits: vec![("1234567aaaa".to_owned(), "part of it".to_owned())],
-        dirty: true,
         gates: vec![GateFact { name: "tests".to_owned(), exit: Some(1), ..GateFact::default() }],
         git: true,
         ..Evidence::default()

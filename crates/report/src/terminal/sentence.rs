@@ -78,9 +78,11 @@ fn stage_reached(reached: &StageReached) -> String {
         stage => format!("context used reached {stage}"),
     };
     let actions: Vec<&str> = reached.r#do.iter().map(|action| action_words(action)).collect();
+    let fallback =
+        reached.fallback.as_ref().map_or_else(String::new, |agent| format!(" · fallback: {agent}"));
     match &reached.text {
-        Some(text) => text.clone(),
-        None => format!("{} {what}{amount}: {}", reached.session, actions.join(", ")),
+        Some(text) => format!("{text}{fallback}"),
+        None => format!("{} {what}{amount}: {}{fallback}", reached.session, actions.join(", ")),
     }
 }
 

@@ -127,11 +127,9 @@ fn evidence(place: &Workplace, situation: &Situation, claims: &[Claim], facts: O
         passed: result.passed,
         exit: result.exit,
         stale: situation.gates_stale,
-        tail: result.tail.clone(),
     });
     let mut evidence = Evidence {
         gates: gates.collect(),
-        commands: situation.tools.iter().map(|tool| (tool.title.clone(), tool.ok)).collect(),
         whole: situation.whole,
         root: Some(place.store.workdir().display().to_string()),
         ..Evidence::default()
@@ -146,10 +144,6 @@ fn evidence(place: &Workplace, situation: &Situation, claims: &[Claim], facts: O
     evidence.deleted.clone_from(&facts.deleted);
     evidence.commits.clone_from(&facts.commits);
     if claims.iter().any(|c| matches!(c.kind, ClaimKind::Committed { .. })) {
-        // What was not committed before the run began is not the agent's to commit.
-        let own: BTreeSet<&String> =
-            facts.added.iter().chain(&facts.modified).chain(&facts.deleted).collect();
-        evidence.dirty = repo.uncommitted().is_ok_and(|files| files.iter().any(|file| own.contains(file)));
         if facts.commit_count > facts.commits.len() {
             evidence.commits = repo.commits_since(situation.git.base.as_deref()).unwrap_or_default();
         }

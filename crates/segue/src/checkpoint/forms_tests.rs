@@ -64,7 +64,7 @@ fn no_name_leads_out_of_the_folder_and_a_link_is_noticed_at_each_write() {
 }
 
 #[test]
-fn v13_a_page_of_staged_names_capacity_and_iteration_and_has_three_depths() {
+fn truth13_a_page_of_staged_names_capacity_and_iteration_and_has_three_depths() {
     let tokens =
         Tokens { used: Some(90_000), ceiling: Some(100_000), percent: Some(90.0), ..Tokens::default() };
     let files = Files { deleted: vec!["old.rs".to_owned()], ..Files::default() };

@@ -32,14 +32,6 @@ impl Repo {
         Ok(names(&answer.out))
     }
 
-    /// Files that differ from the checked-out commit, new ones included.
-    pub(crate) fn uncommitted(&self) -> Result<Vec<String>, GitError> {
-        let args = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"];
-        let lines = names(&self.call(&args).run()?);
-        // Two letters and a space stand before each name.
-        Ok(lines.iter().filter_map(|line| line.get(3..)).map(str::to_owned).collect())
-    }
-
     /// Short hash and subject of every commit since the base, newest first.
     pub(crate) fn commits_since(&self, base: Option<&str>) -> Result<Vec<(String, String)>, GitError> {
         let range = base.map_or_else(|| "HEAD".to_owned(), |base| format!("{base}..HEAD"));
@@ -90,7 +82,6 @@ mod tests {
         assert_eq!(repo.files().unwrap(), [".gitignore", "b.txt", "new file.txt"]);
         let asked = ["out/x.log", "a.rs", "../b", "/etc/passwd"].map(str::to_owned);
         assert_eq!(repo.ignored(&asked).unwrap(), ["out/x.log"]);
-        assert_eq!(repo.uncommitted().unwrap(), ["a.txt", "new file.txt"]);
         assert_eq!(repo.commits_since(None).unwrap().len(), 2);
     }
 }

@@ -304,7 +304,23 @@ mod tests {
     }
 
     #[test]
-    fn v6_after_a_crash_the_prompt_says_so_and_nothing_of_a_full_window() {
+    fn truth10_notes_are_quoted_as_the_agents_and_not_among_the_facts() {
+        let facts = context! {
+            git => true, trouble => "", diffstat => "1 file changed", commits => Vec::<String>::new(), added => Vec::<String>::new(),
+            modified => ["a.rs"], deleted => Vec::<String>::new(), tracked => Vec::<String>::new(), role => "", since => Vec::<String>::new(),
+            gates => Vec::<String>::new(), notes => ["all tests pass"]
+        };
+        let text = prompts().fill("facts", facts).unwrap();
+        let (before, notes) = text.split_once("## Notes that the agent left").unwrap();
+        assert!(before.contains("a.rs") && !before.contains("all tests pass"), "{text}");
+        assert!(
+            notes.starts_with(" (its own words, not checked)") && notes.contains("\"all tests pass\""),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn truth6_after_a_crash_the_prompt_says_so_and_nothing_of_a_full_window() {
         for name in ["continuation", "continuation.phased"] {
             let fill = |restart: u32, resumed: bool| {
                 let words = context! {

@@ -113,6 +113,7 @@ mod way_back;
 mod weakened;
 #[cfg(test)]
 mod weakened_more;
+mod weakened_third;
 #[cfg(test)]
 mod words;
 #[cfg(test)]

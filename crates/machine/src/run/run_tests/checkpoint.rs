@@ -244,7 +244,7 @@ fn c9_words_are_kept_until_the_agents_own_checkpoint_stands_for_them_and_within_
 }
 
 #[test]
-fn v9_a_checkpoint_that_could_not_be_written_is_no_checkpoint_and_loses_nothing() {
+fn truth9_a_checkpoint_that_could_not_be_written_is_no_checkpoint_and_loses_nothing() {
     let mut scene = Scenario::new("staged").hold("ask").hold("take").start();
     scene
         .usage(40_000)
@@ -267,7 +267,7 @@ fn v9_a_checkpoint_that_could_not_be_written_is_no_checkpoint_and_loses_nothing(
 }
 
 #[test]
-fn v9_a_prompt_that_cannot_be_made_is_not_called_the_agents_refusal() {
+fn truth9_a_prompt_that_cannot_be_made_is_not_called_the_agents_refusal() {
     let mut scene = Scenario::new("auto").hold("prompt").start();
     scene.feed(Event::PromptFailed { session: 1, why: "undefined value".to_owned() });
     let outcome = scene.view().outcome.clone().unwrap();

@@ -103,7 +103,7 @@ fn a_gate_that_is_run_for_the_last_words_and_is_red_takes_the_verdict_back() {
 }
 
 #[test]
-fn v2_facts_that_cannot_be_collected_are_said_beside_the_verdict() {
+fn truth4_facts_that_cannot_be_collected_are_said_beside_the_verdict() {
     let mut scene = Scenario::new("seamless").gates(1).start();
     scene.trouble = Some("git add had not finished".to_owned());
     scene.finishes();

@@ -3,7 +3,8 @@
 use super::scenario::{Birth, Scenario};
 use crate::claims::{Claim, ClaimKind, Finding, Judged};
 use crate::{
-    AgentEvent, AgentSpec, Effect, EndReason, HandoffKind, Prompt, SessionReason, StopHow, TurnEnd, Verdict,
+    AgentEvent, AgentFailure, AgentSpec, Choice, Circuit, Effect, EndReason, HandoffKind, Prompt,
+    SessionReason, StopHow, TurnEnd, Verdict,
 };
 
 fn helped(gates: usize) -> Scenario {
@@ -192,4 +193,26 @@ fn h1_the_conversation_of_a_helper_is_never_taken_up_for_work() {
         if let Effect::StartSession { conversation, .. } = e { conversation.clone() } else { None }
     });
     assert_eq!(given, ["conversation-3"]);
+}
+
+#[test]
+fn truth11_a_helper_whose_circuit_is_open_is_passed_over_and_that_is_in_the_decision() {
+    let open = |agent: &str| Circuit {
+        account: agent.to_owned(),
+        agent: Some(agent.to_owned()),
+        failure: AgentFailure::RateLimited,
+        failures: 1,
+        until: Some(u64::MAX),
+        said: String::new(),
+    };
+    let mut scene = helped(1).spec(|s| s.circuits = vec![open("v")]).start();
+    scene.finishes();
+    assert_eq!(scene.handoffs(), [(HandoffKind::Helper, Some("w".to_owned()))]);
+    assert_eq!(sessions(&scene)[1], ("w".to_owned(), SessionReason::Helper));
+    let looked: Vec<_> = scene.considered().into_iter().map(|(name, verdict, _)| (name, verdict)).collect();
+    assert_eq!(looked, [("v".to_owned(), Choice::Skipped), ("w".to_owned(), Choice::Chosen)]);
+    let mut scene = helped(1).spec(|s| s.circuits = vec![open("v"), open("w")]).start();
+    scene.finishes();
+    assert_eq!((sessions(&scene).len(), scene.handoffs().len(), scene.warned("no_opinion")), (1, 0, 1));
+    assert_eq!(scene.outcome().verdict, Verdict::Verified);
 }

@@ -2,7 +2,7 @@
 
 use super::scenario::{Reply, START, Scenario};
 use crate::CheckpointBy::{Agent, Segue};
-use crate::{Depth, EndReason, HandoffKind, Limit, Prompt, SessionReason, Verdict};
+use crate::{Depth, EndReason, HandoffKind, Limit, Notice, Prompt, SessionReason, Verdict};
 
 const MINUTE: u64 = 60_000;
 
@@ -303,4 +303,26 @@ fn h1_a_fallback_chosen_in_one_session_is_not_chosen_in_the_next() {
     scene.usage(20_000).crashes();
     let to: Vec<_> = scene.started().into_iter().map(|(agent, _)| agent).collect();
     assert_eq!(to, ["a", "a", "a"]);
+}
+
+#[test]
+fn truth11_one_decision_for_a_handoff_names_who_really_goes_on_and_the_fallback_is_told_at_95() {
+    let mut scene = Scenario::new("staged").fallback("b").start();
+    scene.usage(50_000).usage(91_000).usage(95_500);
+    let told = |n: &Notice| {
+        let Notice::StageReached { stage, fallback, .. } = n else { return None };
+        Some((stage.clone(), fallback.clone()))
+    };
+    let (early, late) = (scene.notices(told), [("95%".to_owned(), Some("b".to_owned()))]);
+    assert_eq!(early[early.len() - 1..], late);
+    assert!(early[..early.len() - 1].iter().all(|(_, fallback)| fallback.is_none()), "{early:?}");
+    scene.usage(98_500);
+    assert_eq!(scene.handoffs(), [(HandoffKind::Forced, Some("b".to_owned()))]);
+    assert_eq!(scene.started()[1].0, "b");
+    // A failure and a full window each lead to one decision, and to whom it names.
+    let mut scene = Scenario::new("seamless").fallback("b").start();
+    scene.usage(40_000).usage(91_000).usage(40_000).crashes();
+    let named: Vec<_> = scene.handoffs().into_iter().filter_map(|(_, to)| to).collect();
+    let went_on: Vec<_> = scene.started().into_iter().skip(1).map(|(agent, _)| agent).collect();
+    assert_eq!(named, went_on);
 }

@@ -4,30 +4,28 @@
 
 use std::ops::Range;
 
-use super::fields;
-
 /// One sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unit {
+pub(crate) struct Unit {
     /// Where it is in the text.
-    pub(super) range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// The whole list item or paragraph that it is a part of, with its mark and line ends.
-    pub(super) block: Range<usize>,
+    pub(crate) block: Range<usize>,
     /// Its words, with single spaces.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// Whether it is part of a list item or table row.
-    pub(super) list: bool,
+    pub(crate) list: bool,
     /// A ticked (`Some(true)`) or empty (`Some(false)`) box before it.
-    pub(super) ticked: Option<bool>,
+    pub(crate) ticked: Option<bool>,
     /// The heading above it.
-    pub(super) heading: Option<String>,
+    pub(crate) heading: Option<String>,
     /// The line that introduces its list.
-    pub(super) lead: Option<String>,
+    pub(crate) lead: Option<String>,
 }
 
 impl Unit {
     /// What a claim of it names as its section.
-    pub(super) fn section(&self) -> Option<&str> {
+    pub(crate) fn section(&self) -> Option<&str> {
         self.lead.as_deref().or(self.heading.as_deref())
     }
 }
@@ -40,8 +38,9 @@ struct Block {
     lead: Option<String>,
 }
 
-#[derive(Default)]
 struct Cutter {
+    /// Whether a line is a sentence of its own, such as a field of a report.
+    alone: fn(&str) -> bool,
     units: Vec<Unit>,
     heading: Option<String>,
     /// Lines that introduce lists, with their indentation.
@@ -50,9 +49,15 @@ struct Cutter {
     fence: Option<char>,
 }
 
-/// Every sentence of a text, in order.
-pub(super) fn units(text: &str) -> Vec<Unit> {
-    let mut cutter = Cutter::default();
+/// Every sentence of a text that is not code or quotation, as said.
+pub(crate) fn sentences(text: &str) -> Vec<String> {
+    units(text, |_| false).into_iter().map(|unit| unit.text).collect()
+}
+
+/// Every sentence of a text, in order; a line that is one by itself (`alone`) is not joined with the lines around it.
+pub(crate) fn units(text: &str, alone: fn(&str) -> bool) -> Vec<Unit> {
+    let mut cutter =
+        Cutter { alone, units: Vec::new(), heading: None, leads: Vec::new(), block: None, fence: None };
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         cutter.line(text, at, line);
@@ -77,13 +82,18 @@ impl Cutter {
         if self.fence.is_some() {
             return;
         }
-        if trimmed.is_empty() || trimmed.starts_with('>') {
+        let rule = trimmed.len() >= 3 && trimmed.chars().all(|c| matches!(c, '-' | '='));
+        if trimmed.is_empty() || trimmed.starts_with('>') || rule {
+            if rule {
+                self.introduce(text);
+            }
             self.close(text);
         } else if let Some(title) = heading(trimmed) {
             self.close(text);
             self.heading = Some(title);
             self.leads.clear();
         } else if let Some((mark, ticked)) = bullet(line) {
+            self.introduce(text);
             self.close(text);
             self.open(text, at..end, mark, true, ticked);
         } else if trimmed.starts_with('|') {
@@ -92,13 +102,15 @@ impl Cutter {
                 self.open(text, at..end, indent(line), true, None);
                 self.close(text);
             }
-        } else if let Some(block) = self.block.as_mut().filter(|block| !stands_alone(text, line, block)) {
+        } else if let Some(block) =
+            self.block.as_mut().filter(|block| !stands_alone(text, line, block, self.alone))
+        {
             block.whole.end = end;
             block.words.end = end;
         } else {
             self.close(text);
             self.open(text, at..end, indent(line), false, None);
-            if fields::is_line(trimmed) {
+            if (self.alone)(trimmed) {
                 self.close(text);
             }
         }
@@ -112,6 +124,16 @@ impl Cutter {
         self.block = Some(Block { whole, words, list, ticked, lead });
     }
 
+    // A short line right above a list is its heading.
+    fn introduce(&mut self, text: &str) {
+        let Some(block) = self.block.as_ref().filter(|block| !block.list) else { return };
+        let title = plain(&text[block.words.clone()]);
+        if title.split(' ').count() <= 3 && !title.ends_with([':', '.', '!', '?']) && !title.is_empty() {
+            self.heading = Some(title);
+            self.leads.clear();
+        }
+    }
+
     fn close(&mut self, text: &str) {
         let Some(block) = self.block.take() else { return };
         let words = text[block.words.clone()].trim_end();
@@ -120,7 +142,7 @@ impl Cutter {
             let depth = if block.list { indent(&text[block.whole.clone()]) + 1 } else { 0 };
             self.leads.push((depth, plain(last)));
         }
-        for range in sentences(text, block.words.clone()) {
+        for range in cut(text, block.words.clone()) {
             let words = plain(&text[range.clone()]);
             if words.chars().any(char::is_alphanumeric) {
                 self.units.push(Unit {
@@ -138,15 +160,16 @@ impl Cutter {
 }
 
 // A field of a report has its line to itself, so have short lines; what introduces the next list is no part of this one.
-fn stands_alone(text: &str, line: &str, block: &Block) -> bool {
+fn stands_alone(text: &str, line: &str, block: &Block, alone: fn(&str) -> bool) -> bool {
     const SHORT: usize = 40;
     let last = text[block.words.clone()].trim_end().lines().last().unwrap_or_default();
-    let introduces = block.list && indent(line) == 0 && line.trim_end().ends_with(':');
-    fields::is_line(line.trim()) || introduces || (indent(line) == 0 && last.len() < SHORT)
+    let deeper = indent(&text[block.whole.clone()]) > 0;
+    let introduces = block.list && indent(line) == 0 && (deeper || line.trim_end().ends_with(':'));
+    alone(line.trim()) || introduces || (indent(line) == 0 && last.len() < SHORT)
 }
 
 /// The words of a text with single spaces between them.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -157,9 +180,13 @@ fn fence(line: &str) -> Option<char> {
 }
 
 fn heading(line: &str) -> Option<String> {
-    if let Some(rest) = line.strip_prefix('#') {
-        let title = rest.trim_start_matches('#');
-        return title.starts_with(' ').then(|| title.trim().trim_end_matches(['#', ':', ' ']).to_owned());
+    for mark in ['#', '='] {
+        if let Some(rest) = line.strip_prefix(mark) {
+            let title = rest.trim_start_matches(mark);
+            return title
+                .starts_with(' ')
+                .then(|| title.trim().trim_end_matches([mark, ':', ' ']).to_owned());
+        }
     }
     let bold = line.strip_prefix("**")?;
     let title = bold.strip_suffix("**").or_else(|| bold.strip_suffix("**:"))?;
@@ -170,11 +197,30 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
+const BOXES: [(&str, bool); 5] =
+    [("[x]", true), ("[X]", true), ("[ ]", false), ("[-]", false), ("[~]", false)];
+const TICKS: [(&str, bool); 10] = [
+    ("✅", true),
+    ("✓", true),
+    ("✔", true),
+    ("☑", true),
+    ("☐", false),
+    ("❌", false),
+    ("⬜", false),
+    ("🔲", false),
+    ("⏳", false),
+    ("🚧", false),
+];
+
 // How many bytes of a list item's first line are its mark, and what its box says.
 fn bullet(line: &str) -> Option<(usize, Option<bool>)> {
     let start = indent(line);
     let rest = &line[start..];
     let first = rest.chars().next()?;
+    if let Some((sign, ticked)) = TICKS.iter().find(|(sign, _)| rest.starts_with(sign)) {
+        let body = rest[sign.len()..].trim_start_matches('\u{fe0f}');
+        return (!body.trim().is_empty()).then(|| (line.len() - body.trim_start().len(), Some(*ticked)));
+    }
     let mark = match first {
         '-' | '*' | '+' | '•' | '–' => first.len_utf8(),
         _ => numbered(rest)?,
@@ -185,7 +231,11 @@ fn bullet(line: &str) -> Option<(usize, Option<bool>)> {
         return None;
     }
     let body = &after[gap..];
-    for (sign, ticked) in [("[x]", true), ("[X]", true), ("[ ]", false), ("[-]", false), ("[~]", false)] {
+    if let Some((sign, ticked)) = TICKS.iter().find(|(sign, _)| body.starts_with(sign)) {
+        let words = body[sign.len()..].trim_start_matches('\u{fe0f}');
+        return (!words.trim().is_empty()).then(|| (line.len() - words.trim_start().len(), Some(*ticked)));
+    }
+    for (sign, ticked) in BOXES {
         if let Some(words) = body.strip_prefix(sign) {
             return Some((start + mark + gap + sign.len() + indent(words), Some(ticked)));
         }
@@ -201,13 +251,14 @@ fn numbered(line: &str) -> Option<usize> {
 const SHORT: [&str; 9] = ["e.g.", "i.e.", "etc.", "vs.", "cf.", "approx.", "no.", "resp.", "incl."];
 
 // A sentence ends with a mark that white space follows; `a.rs` and `e.g.` do not end one.
-fn sentences(text: &str, within: Range<usize>) -> Vec<Range<usize>> {
+fn cut(text: &str, within: Range<usize>) -> Vec<Range<usize>> {
     let body = &text[within.clone()];
     let (mut found, mut from) = (Vec::new(), 0);
     for (at, c) in body.char_indices() {
         let end = at + c.len_utf8();
-        let stops =
-            matches!(c, '.' | '!' | '?' | '。') && !SHORT.contains(&last_word(&body[from..end]).as_str());
+        let stops = matches!(c, '.' | '!' | '?' | '。')
+            && !body[..at].ends_with("..")
+            && !SHORT.contains(&last_word(&body[from..end]).as_str());
 
         let closers = body[end..].trim_start_matches(['"', '`', ')', '*', '”', '\'']);
         let code = || body[from..end].matches('`').count() % 2 == 1;
