@@ -29,9 +29,9 @@ impl Unit {
     pub(super) fn say(self, amount: u64) -> String {
         match self {
             Self::Money => dollars(amount),
-            Self::Tokens => format!("{amount} tokens"),
-            Self::Sessions => format!("{amount} sessions"),
-            Self::Millis => format!("{} s", amount / 1_000),
+            Self::Tokens => format!("{} tokens", short(amount)),
+            Self::Sessions => count(amount, "session"),
+            Self::Millis => duration(amount),
         }
     }
 }

@@ -203,7 +203,7 @@ impl Run {
             (Some(_), Some(ceiling), Some(percent)) => {
                 format!("{} % of {}", percent.hundredths() / 100, short(ceiling))
             }
-            (Some(fill), ..) => format!("{fill} tokens, window unknown"),
+            (Some(fill), ..) => format!("{} tokens, window unknown", amounts::short(fill)),
             _ => format!("{} tool calls", gauge.tools()),
         }
     }

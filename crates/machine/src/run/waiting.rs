@@ -5,8 +5,8 @@
 //! a wait ends at the time that it began with.
 
 use super::{Phase, Run, Waiting};
+use crate::amounts::duration;
 use crate::circuit::awaited;
-use crate::wait_rules::span;
 use crate::{
     AgentFailure, Circuit, Effect, Limit, Millis, Notice, Outcome, SessionReason, Timer, Verdict, WaitRules,
 };
@@ -141,7 +141,7 @@ impl Run {
         } else if limit == Limit::Deadline {
             format!("{}s", self.limits().deadline_ms.unwrap_or(0) / 1_000)
         } else if rules.enabled {
-            span(rules.longest_ms.unwrap_or(0))
+            duration(rules.longest_ms.unwrap_or(0))
         } else {
             "off".to_owned()
         };

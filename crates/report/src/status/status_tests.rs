@@ -56,7 +56,7 @@ fn people_read_it_in_labelled_rows() {
     let expected = [
         "Fix the parser",
         "  run         r1 · policy auto",
-        "  state       working, 1 min 30 s",
+        "  state       working, 1 m 30 s",
         "  session     s2 claude (opus) · running `cargo test` for 90 s",
         "  window      ████████░░░░ 68 % 136k of 200k exact",
         "  calls       14 calls 31 tools",
@@ -132,7 +132,7 @@ fn a_wait_is_shown_with_the_time_it_ends_and_what_is_wrong_with_each_account() {
     let lines = render(&doc, 100, false);
     for expected in [
         "  state       waiting, 0.0 s",
-        "  waiting     for claude's rate limit until 13:18 (18 min 00 s)",
+        "  waiting     for claude's rate limit until 13:18 (18 m)",
         "  accounts    claude: rate limited until 13:18",
         "              codex: not authorised (401)",
     ] {
