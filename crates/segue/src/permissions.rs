@@ -56,7 +56,7 @@ pub(crate) fn words(agent: &AgentSettings, gates: &[GateSpec]) -> String {
         }
         (Permissions::Allow(kinds), _) => {
             format!(
-                "{name} may {} without asking; anything else that it asks for is denied",
+                "{name} may {} without asking; every other request is denied",
                 kinds.join(", ")
             )
         }
@@ -95,7 +95,7 @@ fn deny_words(name: &str, kind: AgentKind) -> String {
         }
     };
     format!(
-        "{name}: {own}; everything it asks for is denied. `--permissions edit` lets it edit files here and run the gates"
+        "{name}: {own}; every request is denied. `--permissions edit` lets it edit files here and run the gates"
     )
 }
 

@@ -1,5 +1,6 @@
 //! One limit on spending, how much of it is used, and how that is said.
 
+use crate::amounts::{count, duration, short};
 use crate::{Limit, Outcome, Verdict};
 
 /// From here on a limit is near, in percent.

@@ -2,6 +2,7 @@
 
 use super::next::short;
 use super::{Doing, HandoffKind, Phase, Replace, Run, Then};
+use crate::amounts;
 use crate::gauge::Gauge;
 use crate::policy::{Action, At, Lines, Room, Stage, forecast_lines};
 use crate::{Asked, Depth, Effect, EndReason, Limit, Notice, Outcome, Verdict};

@@ -115,7 +115,7 @@ impl Run {
         let outcome = |verdict| Outcome::new(verdict, format!("no agent can continue: {told}"));
         if any(&[AgentFailure::Unauthorised]) {
             outcome(Verdict::NeedsInput).advise(
-                "log in again or set the agent's key (`segue doctor` looks at the agents), then `segue resume`",
+                "log in again or set the agent's key (`segue doctor` checks the agents), then `segue resume`",
             )
         } else if any(&[AgentFailure::BadModel]) {
             outcome(Verdict::NeedsInput).advise(

@@ -163,7 +163,7 @@ async fn take(stream: tokio::net::UnixStream, token: &str, to: &mpsc::Sender<Hea
                 _ => "the run is over".to_owned(),
             }
         }
-        Ok(_) => "the token is not this run's".to_owned(),
+        Ok(_) => "the token belongs to another run".to_owned(),
         Err(_) => "the message cannot be read".to_owned(),
     };
     write.write_all(format!("{reply}\n").as_bytes()).await
@@ -176,7 +176,7 @@ pub(crate) fn send(socket: &Path, token: &str, message: Message) -> io::Result<V
     if !is_own(peer.uid.as_raw()) {
         let who = peer.uid.as_raw();
         return Err(io::Error::other(format!(
-            "{} is served by user {who}, not by this one",
+            "{} belongs to user {who}",
             socket.display()
         )));
     }

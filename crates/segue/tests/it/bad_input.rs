@@ -26,7 +26,7 @@ fn world() -> World {
 fn an_empty_task_is_refused() {
     let world = world();
     for task in ["", "   \n\t "] {
-        refused(&world, &["run", task], 2, &["the task is empty", "say what is to be done"]);
+        refused(&world, &["run", task], 2, &["the task is empty", "no task was given: segue run \"your task\""]);
     }
     world.write("EMPTY.md", "\u{feff}\n  \n");
     refused(&world, &["run", "EMPTY.md"], 2, &["the task is empty"]);
@@ -85,7 +85,7 @@ fn a_state_folder_that_cannot_be_written_is_refused() {
     }
     assert_eq!(output.status.code(), Some(2), "{err}");
     assert!(
-        err.contains(".git/segue") && err.contains("another user's") && !err.contains("panicked"),
+        err.contains(".git/segue") && err.contains("owned by another user") && !err.contains("panicked"),
         "{err}"
     );
 }

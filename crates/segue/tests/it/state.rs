@@ -191,7 +191,7 @@ impl Left {
 fn a_run_that_somebody_changed_is_never_resumed_silently() {
     let left = Left::new();
     let gate = "UPDATE events SET event = replace(event, 'check', 'chuck') WHERE seq = 1";
-    left.refused("event 1: it is not as it was written", |left| left.sql(gate));
+    left.refused("event 1: it was changed", |left| left.sql(gate));
     left.refused("was replaced", |left| {
         left.sql(gate);
         Journal::open(&left.world.state_dir().join("runs")).accept(&left.run).unwrap();

@@ -40,7 +40,7 @@ fn a_wrong_token_is_refused_and_leaves_no_note() {
     let done = world.segue(&["run", "TASK.md", "--json"]);
     done.exits(0);
     let said = std::fs::read_to_string(&answers).unwrap();
-    assert_eq!(said.matches("the token is not this run's").count(), 6, "{said}");
+    assert_eq!(said.matches("the token belongs to another run").count(), 6, "{said}");
     assert_eq!(said.lines().filter(|l| *l == "1").count(), 6, "{said}");
     assert!(!done.all().contains("forged"));
     assert!(world.checkpoints().iter().all(|c| c["notes"].as_array().unwrap().is_empty()));

@@ -73,7 +73,7 @@ impl<R: BufRead, W: Write> Talk<R, W> {
         let mut line = String::new();
         if self.input.read_line(&mut line)? == 0 {
             return Err(Failure::usage(
-                "nothing was answered, so nothing was written; `segue init --yes` asks nothing",
+                "no answer, so nothing was written; `segue init --yes` does not ask",
             ));
         }
         let typed = line.trim();

@@ -55,13 +55,12 @@ fn comparison(args: &Rehearse) -> Result<Comparison, Failure> {
     let wanted = args.window.as_deref().unwrap_or(WINDOW);
     let window = parse_tokens(wanted).filter(|window| *window >= LEAST_WINDOW).ok_or_else(|| {
         Failure::usage(format!(
-            "--window {wanted:?}: a number of tokens from {LEAST_WINDOW} on, such as 200k; in a smaller one the first call \
-             of a session takes most of the room"
+            "--window {wanted:?}: must be at least {LEAST_WINDOW} tokens, such as 200k; in a smaller window the first call of a session takes most of the room"
         ))
     })?;
     let simulate = &args.simulate;
     if !(1..=MOST_RUNS).contains(&simulate.runs) {
-        return Err(Failure::usage(format!("--runs is a number from 1 to {MOST_RUNS}")));
+        return Err(Failure::usage(format!("--runs must be between 1 and {MOST_RUNS}")));
     }
     let policies = args.policy.as_deref().map_or_else(
         || preset::NAMES.iter().map(|name| (*name).to_owned()).collect(),
@@ -80,6 +79,6 @@ fn comparison(args: &Rehearse) -> Result<Comparison, Failure> {
 fn growth(name: &str) -> Result<Growth, Failure> {
     GROWTHS.iter().find(|growth| growth.name == name).copied().ok_or_else(|| {
         let names: Vec<&str> = GROWTHS.iter().map(|growth| growth.name).collect();
-        Failure::usage(format!("--growth {name:?}: one of {}", names.join(", ")))
+        Failure::usage(format!("--growth {name:?}: must be one of {}", names.join(", ")))
     })
 }
