@@ -31,6 +31,7 @@ mod checkpoints;
 mod demo;
 #[cfg(test)]
 mod documented;
+mod executed;
 #[cfg(test)]
 mod endurance;
 #[cfg(test)]
