@@ -288,7 +288,7 @@ pub struct Phase {
     /// The phases that must be completed before it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<String>,
-    /// Phases of the same wave may run side by side.
+    /// Phases of the same wave may run in parallel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wave: Option<u32>,
     /// Whether it may run beside others; when left out, if it says which files it changes.

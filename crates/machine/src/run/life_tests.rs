@@ -39,8 +39,8 @@ fn a_tool_is_busy_by_the_cpu_of_its_processes() {
 #[test]
 fn a_runtime_that_only_keeps_its_timers_is_not_busy() {
     let mut life = Life::new(START);
-    for mute in 1..=6 {
-        life.looked(minute * MINUTE, Some(&cpu(2_000 * mute)), START + mute * MINUTE);
+    for minute in 1..=6 {
+        life.looked(minute * MINUTE, Some(&cpu(2_000 * minute)), START + minute * MINUTE);
     }
     assert_eq!(words(&life, START + 6 * MINUTE), "silent for 6 m: no bytes, no CPU");
 }

@@ -29,7 +29,7 @@ impl Runner {
                     let changed = known.digest.as_ref().is_some_and(|was| *was != digest(phase));
                     if changed {
                         texts.push(format!(
-                            "phase {id} was edited after it was completed and is not run again; `--phase {id} --force` runs it"
+                            "phase {id} was edited after it was completed and is not run again; --force --phase {id} runs it"
                         ));
                     }
                 }
@@ -72,7 +72,7 @@ impl Runner {
         if open.is_empty() {
             self.exit = if work.is_empty() { 0 } else { 3 };
             self.tell_open(
-                "open, and not done by any phase (`segue run --force --phase ID` runs one again)",
+                "open, and not done by any phase (--force --phase ID runs one again)",
                 &work,
             )?;
             self.tell_open("open in phases that the plan marks as done, and not run", &marked)?;

@@ -26,10 +26,13 @@ const ONLY_PARSED: &[(&str, &str)] = &[
     ("segue wait", "needs a run in the background"),
 ];
 
-/// Lines in a text that only name a command, without what it needs.
+/// Lines in a text that only name a command, without what it needs (`segue run -` needs standard input; `bad_input` runs it).
 const NAMES: &[&str] = &[
     "segue run",
+    "segue run -",
     "segue run --json",
+    "segue run --policy loop",
+    "segue plan estimate",
     "segue run --detach",
     "segue plan",
     "segue plan check",
@@ -112,6 +115,7 @@ fn executed(world: &World, run: &str, line: &str) -> Result<(), String> {
     let done = world.segue(&args);
     world.write("segue.toml", &config);
     let _ = std::fs::remove_dir_all(world.repo().join("restored"));
+    let _ = std::fs::remove_dir_all(world.state_dir().join("restored"));
     if done.code == Some(0) { Ok(()) } else { Err(format!("segue {}\n{}", args.join(" "), done.all())) }
 }
 

@@ -53,6 +53,7 @@ mod kill;
 #[cfg(test)]
 mod kill_more;
 #[cfg(test)]
+mod links;
 mod loops;
 #[cfg(test)]
 mod meter;

@@ -130,7 +130,7 @@ pub(in crate::cli) struct Demo {
 /// `segue rehearse …`
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Your agent's own program and your segue.toml are used unchanged; only the model is replaced, by a scripted one on this machine.\nExit codes: 0 the set-up works, 1 it does not, 2 usage, 130 interrupted. docs/rehearse.md says more."
+    after_help = "Your agent's own program and your segue.toml are used unchanged; only the model is replaced, by a scripted one on this machine.\nExit codes: 0 the setup works, 1 it does not, 2 usage, 130 interrupted. docs/rehearse.md says more."
 )]
 pub(in crate::cli) struct Rehearse {
     /// Agent to rehearse (default: the configured one); `scripted` needs no CLI

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::failure::Failure;
+use super::find::short;
 use super::open::Place;
 use super::out;
 use crate::checkpoint::{self, Document, Found, schema};
@@ -127,7 +128,7 @@ impl Shelf {
         Ok(Self { workdir: store.root().to_owned(), found })
     }
 
-    /// The full id of a run of which only the beginning was typed.
+    /// The full id of the run that was typed: by its id, the beginning or the end of it, or as `last`.
     pub(super) fn run(&self, typed: Option<&str>) -> Result<Option<String>, Failure> {
         let Some(typed) = typed else { return Ok(None) };
         let mut runs: Vec<&str> = self.found.iter().map(|f| f.run.as_str()).collect();
@@ -135,10 +136,20 @@ impl Shelf {
         if runs.contains(&typed) {
             return Ok(Some(typed.to_owned()));
         }
-        runs.retain(|run| run.starts_with(typed));
+        if typed == "last" {
+            runs.sort_unstable();
+            return Ok(runs.last().map(|run| (*run).to_owned()));
+        }
+        let begins = |run: &&str| run.starts_with(typed);
+        let ends = |run: &&str| short(run).starts_with(typed);
+        if runs.iter().any(begins) {
+            runs.retain(|run| begins(&run));
+        } else {
+            runs.retain(|run| ends(&run));
+        }
         match runs.as_slice() {
             [one] => Ok(Some((*one).to_owned())),
-            [] => Err(Failure::usage(format!("no run that begins with {typed:?} has checkpoints"))),
+            [] => Err(Failure::usage(format!("no run {typed:?} has checkpoints; `segue checkpoint list --all` lists them"))),
             several => Err(Failure::usage(format!("{typed:?} is ambiguous: {}", several.join(", ")))),
         }
     }
