@@ -46,7 +46,11 @@ pub fn duration(ms: u64) -> String {
 }
 
 fn two_units(large: u64, unit: &str, small: u64, small_unit: &str, digits: usize) -> String {
-    if small == 0 { format!("{large} {unit}") } else { format!("{large} {unit} {small:0digits$} {small_unit}") }
+    if small == 0 {
+        format!("{large} {unit}")
+    } else {
+        format!("{large} {unit} {small:0digits$} {small_unit}")
+    }
 }
 
 /// `1 session`, `2 sessions`.

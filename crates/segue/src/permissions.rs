@@ -55,10 +55,7 @@ pub(crate) fn words(agent: &AgentSettings, gates: &[GateSpec]) -> String {
             format!("{name} is a plain command: segue neither sees nor limits what it does")
         }
         (Permissions::Allow(kinds), _) => {
-            format!(
-                "{name} may {} without asking; every other request is denied",
-                kinds.join(", ")
-            )
+            format!("{name} may {} without asking; every other request is denied", kinds.join(", "))
         }
         (Permissions::Edit, kind) => edit_words(name, kind, gates),
         (Permissions::Deny, kind) => deny_words(name, kind),

@@ -55,8 +55,7 @@ impl Theme {
 pub(super) fn draw(screen: &Screen, typed: &str, theme: Theme) -> String {
     let prompt = format!("$ segue {typed}");
     let rows = screen.rows();
-    let (width, height) =
-        (screen.width * CELL.0 + 2 * MARGIN, (rows.len() + 1) * CELL.1 + 2 * MARGIN);
+    let (width, height) = (screen.width * CELL.0 + 2 * MARGIN, (rows.len() + 1) * CELL.1 + 2 * MARGIN);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
          role=\"img\" aria-label=\"{}\">\n<rect width=\"{width}\" height=\"{height}\" rx=\"6\" fill=\"{}\" \
@@ -114,7 +113,10 @@ mod tests {
         let screen = Screen::of("\u{1b}[32m  ok\u{1b}[0m a < b", 20);
         let picture = draw(&screen, "status", Theme::Dark);
         assert!(picture.contains(">$ segue status</text>"), "{picture}");
-        assert!(picture.contains("x=\"30\" y=\"45\" textLength=\"16\" fill=\"#56d364\">ok</text>"), "{picture}");
+        assert!(
+            picture.contains("x=\"30\" y=\"45\" textLength=\"16\" fill=\"#56d364\">ok</text>"),
+            "{picture}"
+        );
         assert!(picture.contains(">a &lt; b</text>") && picture.ends_with("</svg>\n"), "{picture}");
     }
 }

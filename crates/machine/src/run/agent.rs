@@ -151,8 +151,7 @@ impl Run {
         }
         if used_percent >= NEARLY_USED {
             let left = resets_at.map(|at| at.saturating_sub(self.now) / 60_000 * 60_000);
-            let reset =
-                left.map_or_else(String::new, |left| format!("; it resets in {}", duration(left)));
+            let reset = left.map_or_else(String::new, |left| format!("; it resets in {}", duration(left)));
             self.warn_once("allowance", format!("the {name} allowance is {used_percent} % used{reset}"), out);
         }
     }

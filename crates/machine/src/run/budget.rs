@@ -48,7 +48,11 @@ impl Run {
             return self.stop_uncounted(model, out);
         }
         let what = uncounted(model);
-        self.warn_once("unknown_cost", format!("{what}; this was allowed, so only the other limits apply"), out);
+        self.warn_once(
+            "unknown_cost",
+            format!("{what}; this was allowed, so only the other limits apply"),
+            out,
+        );
     }
 
     /// Whether the run must end because its agent tells no usage and there is a limit that depends on it.

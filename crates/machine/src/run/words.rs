@@ -81,8 +81,7 @@ impl Run {
             return None;
         }
         self.limit_reached(Limit::NoProgress, &most.to_string(), out);
-        let outcome =
-            Outcome::new(Verdict::Stopped, format!("{most} rounds in a row without any work"));
+        let outcome = Outcome::new(Verdict::Stopped, format!("{most} rounds in a row without any work"));
         Some(outcome.because_of(Limit::NoProgress).advise(
             "look at the gates' output with `segue show --gates`, fix what blocks the agent, then `segue resume`",
         ))

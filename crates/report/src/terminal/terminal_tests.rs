@@ -155,7 +155,7 @@ fn the_verdict_says_what_it_took_and_what_to_do_next() {
             "  the agent's last message:",
             "  │ the parser reads every file",
             "  3 sessions · 2 handoffs",
-            "  tokens: 1.43M in, unknown out · cost $3.21 · 42 m 10 s",
+            "  tokens: 1.43M in · cost $3.21 · 42 m 10 s",
             "  next: segue resume r1",
         ]
     );

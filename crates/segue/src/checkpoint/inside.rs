@@ -37,9 +37,8 @@ pub(crate) fn inside(workdir: &Path, key: &str, path: &str) -> Result<PathBuf, O
             Err(error) => return Err(refused(format!("cannot be read ({error})"))),
             Ok(_) => {}
         }
-        real = next
-            .canonicalize()
-            .map_err(|error| refused(format!("goes through a broken link ({error})")))?;
+        real =
+            next.canonicalize().map_err(|error| refused(format!("goes through a broken link ({error})")))?;
         if !real.starts_with(&root) {
             return Err(refused(format!("is a link to {}, outside the work tree", real.display())));
         }

@@ -56,10 +56,7 @@ pub(crate) fn commands(document: &Document) -> Vec<String> {
         (format!("segue run --from-checkpoint {id}"), "start a new run from this one"),
     ];
     if let Some(reference) = &document.snapshot {
-        lines.push((
-            format!("git diff HEAD {reference}"),
-            "the changes since the last commit",
-        ));
+        lines.push((format!("git diff HEAD {reference}"), "the changes since the last commit"));
         lines.push((format!("git show {reference}:PATH"), "one file from the snapshot"));
         lines.push((
             format!("git restore --source={reference} --worktree -- :/"),

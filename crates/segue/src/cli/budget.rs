@@ -120,15 +120,14 @@ fn limit_lines(limits: &DayLimits, spent: Spent) -> Vec<String> {
         let left = if spent.unpriced == 0 { left } else { format!("at most {left}") };
         lines.push(line("cost", left, money(most)));
     }
-    lines.extend(
-        limits.tokens.map(|m| line("tokens", short(m.saturating_sub(spent.tokens)), short(m))),
-    );
+    lines.extend(limits.tokens.map(|m| line("tokens", short(m.saturating_sub(spent.tokens)), short(m))));
     lines.extend(
         limits
             .sessions
             .map(|m| line("sessions", m.saturating_sub(spent.sessions).to_string(), m.to_string())),
     );
-    lines.extend(limits.wall_ms.map(|m| line("time", duration(m.saturating_sub(spent.wall_ms)), duration(m))));
+    lines
+        .extend(limits.wall_ms.map(|m| line("time", duration(m.saturating_sub(spent.wall_ms)), duration(m))));
     lines
 }
 
@@ -141,7 +140,11 @@ fn words(spent: Spent) -> String {
     if unpriced > 0 {
         words.push(format!("{} tokens without a known price", short(unpriced)));
     }
-    words.extend([format!("{} tokens", short(tokens)), count(u64::from(sessions), "session"), duration(wall_ms)]);
+    words.extend([
+        format!("{} tokens", short(tokens)),
+        count(u64::from(sessions), "session"),
+        duration(wall_ms),
+    ]);
     words.join(" · ")
 }
 
@@ -170,7 +173,12 @@ fn price_doc(model: &str, price: &Price) -> Value {
 fn price_line(model: &str, price: &Price) -> String {
     let r = &price.rates;
     let long = price.long.as_ref().map_or_else(String::new, |long| {
-        format!(", above {} tokens {} and {}", short(long.over), money(long.rates.input), money(long.rates.output))
+        format!(
+            ", above {} tokens {} and {}",
+            short(long.over),
+            money(long.rates.input),
+            money(long.rates.output)
+        )
     });
     let (input, read, output) = (money(r.input), money(r.cache_read), money(r.output));
     format!("{model:<24}  in {input}, cached {read}, out {output}{long}  ({}, {})", price.date, price.source)

@@ -35,8 +35,8 @@ pub(super) fn set(at: &Place, typed: &str, text: &str, user: bool) -> Result<u8,
             }
             table.get_mut(part)
         });
-        table =
-            next.ok_or_else(|| Failure::usage(format!("{typed}: {part} is not a table in {}", path.display())))?;
+        table = next
+            .ok_or_else(|| Failure::usage(format!("{typed}: {part} is not a table in {}", path.display())))?;
     }
     let Some(table) = table.as_table_like_mut() else { return Err(unknown(typed)) };
     let new = item(key.kind, text).ok_or_else(|| {
@@ -108,8 +108,9 @@ fn file(at: &Place, user: bool) -> Result<PathBuf, Failure> {
     if !user {
         return Ok(at.store().root().join("segue.toml"));
     }
-    open::user_file()
-        .ok_or_else(|| Failure::usage("your configuration folder cannot be found: set HOME or XDG_CONFIG_HOME"))
+    open::user_file().ok_or_else(|| {
+        Failure::usage("your configuration folder cannot be found: set HOME or XDG_CONFIG_HOME")
+    })
 }
 
 fn read(path: &Path) -> Result<Option<String>, Failure> {

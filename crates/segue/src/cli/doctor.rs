@@ -75,9 +75,10 @@ fn configuration(at: &Place) -> Check {
         Err(errors) if errors.only_no_agent() => {
             let found = super::agents::installed();
             let text = match found.first() {
-                Some(first) => format!("no agent chosen; {first} is installed: add `--agent {first}` or run `segue init`"),
-                None => "no agent chosen, and no known agent is on PATH; `segue demo` needs none"
-                    .to_owned(),
+                Some(first) => format!(
+                    "no agent chosen; {first} is installed: add `--agent {first}` or run `segue init`"
+                ),
+                None => "no agent chosen, and no known agent is on PATH; `segue demo` needs none".to_owned(),
             };
             Check { name, fine: !found.is_empty(), text }
         }

@@ -85,14 +85,12 @@ impl Place {
     fn no_settings(errors: ConfigErrors) -> Failure {
         if errors.only_no_agent() {
             let found = super::agents::installed();
-            let here = if found.is_empty() {
-                "no known agent is on PATH".to_owned()
+            let next = if found.is_empty() {
+                "no known agent is installed; `segue agents` shows how to get one".to_owned()
             } else {
-                found.join(", ")
+                format!("installed agents: {}; `segue init` sets one up", found.join(", "))
             };
-            return Failure::usage(format!(
-                "{errors}\ninstalled agents: {here}; `segue init` sets one up"
-            ));
+            return Failure::usage(format!("{errors}\n{next}"));
         }
         errors.into()
     }
@@ -128,11 +126,9 @@ impl Place {
     pub(super) fn run(&self, reader: &Reader, id: Option<&str>) -> Result<RunRow, Failure> {
         match id {
             Some(typed) => super::find::find(reader, typed),
-            None => reader
-                .runs()?
-                .into_iter()
-                .next()
-                .ok_or_else(|| Failure::usage("no runs recorded yet; start one with `segue run \"your task\"`")),
+            None => reader.runs()?.into_iter().next().ok_or_else(|| {
+                Failure::usage("no runs recorded yet; start one with `segue run \"your task\"`")
+            }),
         }
     }
 }

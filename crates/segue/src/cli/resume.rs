@@ -192,9 +192,7 @@ fn choose(at: &Place, reader: &Reader, id: Option<&str>) -> Result<RunRow, Failu
         return at.run(reader, id);
     }
     let open = reader.runs()?.into_iter().find(|row| !is_done(row));
-    open.ok_or_else(|| {
-        Failure::usage("nothing to resume here: every run is finished (`segue status --all`)")
-    })
+    open.ok_or_else(|| Failure::usage("nothing to resume here: every run is finished (`segue status --all`)"))
 }
 
 fn refuse_finished(id: &str, view: &View, at: Option<&str>) -> Result<(), Failure> {

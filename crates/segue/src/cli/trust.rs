@@ -165,7 +165,11 @@ fn ask(key: &str, missing: &[Item]) -> Result<bool, Failure> {
     let (own, common): (Vec<&Item>, Vec<&Item>) = missing.iter().partition(|item| item.own_yes.is_some());
     if !common.is_empty() {
         let shown: Vec<Item> = common.iter().map(|item| (*item).clone()).collect();
-        writeln!(err, "segue: this repository has commands or settings that need your permission:\n{}", list(&shown))?;
+        writeln!(
+            err,
+            "segue: this repository has commands or settings that need your permission:\n{}",
+            list(&shown)
+        )?;
         if !said_yes(&mut err, "Allow this for this repository? [y/N] ", &["y", "yes"])? {
             return Ok(false);
         }
@@ -209,8 +213,7 @@ pub(super) fn trust(at: &Place, args: &Trust) -> Result<u8, Failure> {
     if args.list {
         return Ok(show(at, &Allowed::read(&key, None)));
     }
-    let failed =
-        |error: std::io::Error| Failure::failed(format!("cannot save what you allowed: {error}"));
+    let failed = |error: std::io::Error| Failure::failed(format!("cannot save what you allowed: {error}"));
     if args.revoke {
         allowed::change(&key, |known| *known = allowed::Known::default()).map_err(failed)?;
         out::line(&said(at, "forgot everything that was allowed here"));

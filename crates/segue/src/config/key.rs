@@ -85,14 +85,14 @@ pub(crate) const KEYS: &[Key] = &[
         Kind::Percent,
         "from this percentage on, hand over at the next good moment; if set, no forecast moves it",
     ),
-    key("forecast.hard", Kind::Percent, "from this percentage on, hand over at any moment; if set, no forecast moves it"),
+    key(
+        "forecast.hard",
+        Kind::Percent,
+        "from this percentage on, hand over at any moment; if set, no forecast moves it",
+    ),
     key("tell", Kind::Bool, "send the agent usage hints, if it can receive them while it works"),
     lifted(env(
-        key(
-            "limits.max_restarts",
-            Kind::Count(0),
-            "how many fresh sessions may follow a full context",
-        ),
+        key("limits.max_restarts", Kind::Count(0), "how many fresh sessions may follow a full context"),
         "SEGUE_MAX_RESTARTS",
     )),
     key(
@@ -298,8 +298,16 @@ pub(crate) const KEYS: &[Key] = &[
         "dollars that this agent may spend in a run; then the next agent continues",
     ),
     key("prices.*.input", Kind::Price, "dollars per million tokens of fresh input, by the model's name"),
-    key("prices.*.cache_read", Kind::Price, "the same for input read from a cache; by default as fresh input"),
-    key("prices.*.cache_write", Kind::Price, "the same for input written to a cache; by default as fresh input"),
+    key(
+        "prices.*.cache_read",
+        Kind::Price,
+        "the same for input read from a cache; by default as fresh input",
+    ),
+    key(
+        "prices.*.cache_write",
+        Kind::Price,
+        "the same for input written to a cache; by default as fresh input",
+    ),
     key("prices.*.cache_write_1h", Kind::Price, "the same for a cache that lasts an hour"),
     key("prices.*.output", Kind::Price, "dollars per million tokens of output"),
     key("prices.*.date", Kind::Text, "the day on which you looked up the price"),

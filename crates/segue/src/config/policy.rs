@@ -84,9 +84,7 @@ fn set_threshold(
     let Some(entry) = layers.get("context_threshold") else { return };
     let Value::Percent(percent) = entry.value else { return };
     if let Some(later) = later_than(entry, policy, layers) {
-        let what = format!(
-            "context_threshold has no effect: {later} takes precedence"
-        );
+        let what = format!("context_threshold has no effect: {later} takes precedence");
         warnings.push(Problem::clash(&entry.from, what));
         return;
     }

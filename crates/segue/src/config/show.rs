@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde_json::json;
 
-use crate::config::key::{KEYS, KeyPath};
 use crate::config::flags::Flags;
+use crate::config::key::{KEYS, KeyPath};
 use crate::config::layers::Layers;
 use crate::config::policy;
 use crate::config::problem::ConfigErrors;

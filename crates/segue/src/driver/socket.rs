@@ -175,10 +175,7 @@ pub(crate) fn send(socket: &Path, token: &str, message: Message) -> io::Result<V
     let peer = rustix::net::sockopt::socket_peercred(&stream)?;
     if !is_own(peer.uid.as_raw()) {
         let who = peer.uid.as_raw();
-        return Err(io::Error::other(format!(
-            "{} belongs to user {who}",
-            socket.display()
-        )));
+        return Err(io::Error::other(format!("{} belongs to user {who}", socket.display())));
     }
     stream.set_read_timeout(Some(LONGEST_HELD))?;
     let letter = Letter { token: token.to_owned(), message };

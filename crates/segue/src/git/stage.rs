@@ -172,9 +172,8 @@ impl<'a> Private<'a> {
         private.sound = false;
         private.start_from_head()?;
         let (new, changes) = private.both(&private.file)?;
-        troubles.push(format!(
-            "the index could not be read, so the last commit counts as the start ({error})"
-        ));
+        troubles
+            .push(format!("the index could not be read, so the last commit counts as the start ({error})"));
         Ok((private, new, changes))
     }
 

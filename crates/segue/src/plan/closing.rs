@@ -71,10 +71,7 @@ impl Runner {
         };
         if open.is_empty() {
             self.exit = if work.is_empty() { 0 } else { 3 };
-            self.tell_open(
-                "open, and not done by any phase (--force --phase ID runs one again)",
-                &work,
-            )?;
+            self.tell_open("open, and not done by any phase (--force --phase ID runs one again)", &work)?;
             self.tell_open("open in phases that the plan marks as done, and not run", &marked)?;
             self.tell_open("not checked by segue: review it yourself", &criteria)?;
         } else if self.exit == 0 && self.set.only.is_none() {

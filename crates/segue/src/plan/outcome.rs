@@ -136,10 +136,9 @@ pub(super) fn settle(exit: Option<i32>, facts: Option<&Facts>) -> Settled {
         let (end, why) = match exit {
             None => (End::Lost, "its process was killed".to_owned()),
             Some(130) => (End::Stopped, "it was interrupted".to_owned()),
-            Some(code) => (
-                End::Refused,
-                format!("its run could not start (exit {code}); the reason is above"),
-            ),
+            Some(code) => {
+                (End::Refused, format!("its run could not start (exit {code}); the reason is above"))
+            }
         };
         return derived(end, why, known);
     };

@@ -109,9 +109,7 @@ impl Runner {
         let Some((limit, value)) = self.set.shared.reached(self.spent()) else { return Ok(()) };
         if !self.interrupted {
             self.exit = if self.exit == 0 { 4 } else { self.exit };
-            self.voice.say(&format!(
-                "segue: the plan reached its limit ({value}): stopping all phases"
-            ));
+            self.voice.say(&format!("segue: the plan reached its limit ({value}): stopping all phases"));
             self.tell(Outer::LimitReached(LimitReached { limit, value }))?;
             self.interrupt();
         }

@@ -26,7 +26,7 @@ fn world() -> World {
 fn an_empty_task_is_refused() {
     let world = world();
     for task in ["", "   \n\t "] {
-        refused(&world, &["run", task], 2, &["the task is empty", "no task was given: segue run \"your task\""]);
+        refused(&world, &["run", task], 2, &["the task is empty", "say what is to be done"]);
     }
     world.write("EMPTY.md", "\u{feff}\n  \n");
     refused(&world, &["run", "EMPTY.md"], 2, &["the task is empty"]);
@@ -265,7 +265,7 @@ fn flags_that_make_no_sense_are_refused_by_name() {
 fn changes_that_are_not_committed_are_kept_from_a_policy_that_commits() {
     let world = world();
     world.write("README.md", "changed by hand\n");
-    let words = ["not committed", "--allow-dirty", "--no-auto-commit"];
+    let words = ["uncommitted changes", "--allow-dirty", "--no-auto-commit"];
     refused(&world, &["run", "TASK.md", "--policy", "phased"], 2, &words);
     assert_eq!(world.read("README.md"), "changed by hand\n");
     world.segue(&["run", "TASK.md", "--policy", "phased", "--no-auto-commit"]).exits(0);

@@ -14,7 +14,10 @@ const ONLY_PARSED: &[(&str, &str)] = &[
     ("segue bridge", "starts an agent's server"),
     ("segue demo", "takes minutes without --fast; `demo` runs it"),
     ("segue loop", "starts an agent and has no dry run; `loops` runs it"),
-    ("segue rehearse", "needs the CLI that it names, or thousands of simulated runs; `rehearse` and `real::rehearse` run it"),
+    (
+        "segue rehearse",
+        "needs the CLI that it names, or thousands of simulated runs; `rehearse` and `real::rehearse` run it",
+    ),
     ("segue resume", "starts an agent; `checkpoint_life`, `waiting`, `first_minutes` and `plan_life` run it"),
     ("segue stop", "needs an active run; `owner` and `real::stop` run it"),
     ("segue progress", "works only inside a run; `worker` runs it"),

@@ -182,12 +182,8 @@ fn clean_lists_everything_and_removes_only_when_told_to() {
     assert!(!refs().is_empty());
     let listed = world.segue(&["clean", "--all", "--dry-run", "--json"]).lines();
     let whats: Vec<&str> = listed.iter().map(|line| line["what"].as_str().unwrap()).collect();
-    let all = [
-        "runs, checkpoints and outputs",
-        "snapshots (refs/segue)",
-        "demo or rehearsal",
-        "your user state",
-    ];
+    let all =
+        ["runs, checkpoints and outputs", "snapshots (refs/segue)", "demo or rehearsal", "your user state"];
     assert!(all.iter().all(|what| whats.contains(what)), "{whats:?}");
     let unasked = world.segue(&["clean"]);
     assert_eq!(unasked.code, Some(2), "{}", unasked.all());

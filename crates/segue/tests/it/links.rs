@@ -39,7 +39,8 @@ fn prose(text: &str) -> String {
 
 fn links(text: &str) -> Vec<String> {
     let link = Regex::new(r#"\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)""#).unwrap();
-    let found = link.captures_iter(text).map(|found| found.get(1).or(found.get(2)).unwrap().as_str().to_owned());
+    let found =
+        link.captures_iter(text).map(|found| found.get(1).or(found.get(2)).unwrap().as_str().to_owned());
     found.filter(|link| !link.starts_with("http")).collect()
 }
 
@@ -78,7 +79,8 @@ fn documented_links_lead_to_files_and_headings_that_are_there() {
         for link in links(&prose(&text)) {
             followed += 1;
             let (path, anchor) = link.split_once('#').unwrap_or((link.as_str(), ""));
-            let target = if path.is_empty() { page.clone() } else { tidy(&page.with_file_name("").join(path)) };
+            let target =
+                if path.is_empty() { page.clone() } else { tidy(&page.with_file_name("").join(path)) };
             if !target.exists() {
                 faults.push(format!("{name}: {link}: no such file"));
             } else if !anchor.is_empty() {
@@ -103,6 +105,8 @@ fn documented_pages_are_all_in_the_book() {
     let mut missing = BTreeSet::new();
     pages_below(&root().join("docs"), &mut missing);
     // Notes on decisions are for contributors.
-    missing.retain(|page| *page != book && !page.starts_with(root().join("docs/design")) && !listed.contains(page));
+    missing.retain(|page| {
+        *page != book && !page.starts_with(root().join("docs/design")) && !listed.contains(page)
+    });
     assert!(missing.is_empty(), "not in docs/SUMMARY.md: {missing:?}");
 }

@@ -31,9 +31,9 @@ mod checkpoints;
 mod demo;
 #[cfg(test)]
 mod documented;
-mod executed;
 #[cfg(test)]
 mod endurance;
+mod executed;
 #[cfg(test)]
 mod first_minutes;
 #[cfg(test)]

@@ -59,6 +59,6 @@ fn outside_a_run_a_note_is_refused_with_2() {
     world.set_env("SEGUE_TOKEN", "t");
     let gone = world.segue(&["progress", "x"]);
     gone.exits(1);
-    assert!(gone.err.contains("could not be reached"), "{}", gone.err);
+    assert!(gone.err.contains("cannot reach the run"), "{}", gone.err);
     world.segue(&["progress", "  "]).exits(2);
 }

@@ -15,7 +15,11 @@ const TEST: &str = "const fs = require('fs');\nif (!fs.readFileSync('greeting.tx
 fn first_run() -> Vec<String> {
     let readme = include_str!("../../../../README.md");
     let block = readme.split_once("\n## First run\n").unwrap().1.split("```").nth(1).unwrap();
-    block.lines().filter(|line| !line.is_empty()).map(|line| line.split("  #").next().unwrap().to_owned()).collect()
+    block
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(|line| line.split("  #").next().unwrap().to_owned())
+        .collect()
 }
 
 // Only what a newcomer has: no Rust, no configuration, no other agent.

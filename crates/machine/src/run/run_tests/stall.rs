@@ -31,10 +31,7 @@ fn told(scene: &Scenario, code: &str) -> Vec<String> {
 fn a_dead_stream_is_told_at_half_its_limit_and_replaced_with_segues_checkpoint_at_the_whole() {
     let mut scene = scene();
     scene.uses_cpu(0).wait(6 * MINUTE);
-    assert_eq!(
-        told(&scene, "silent"),
-        ["silent for 5 m: no bytes, no CPU; its session is ended at 10 m"]
-    );
+    assert_eq!(told(&scene, "silent"), ["silent for 5 m: no bytes, no CPU; its session is ended at 10 m"]);
     assert_eq!(scene.limits(), []);
     scene.wait(4 * MINUTE);
     assert_eq!((scene.limits(), scene.ended()), (vec![Limit::Stall], vec![EndReason::Stalled]));

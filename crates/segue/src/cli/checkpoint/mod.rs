@@ -149,7 +149,9 @@ impl Shelf {
         }
         match runs.as_slice() {
             [one] => Ok(Some((*one).to_owned())),
-            [] => Err(Failure::usage(format!("no run {typed:?} has checkpoints; `segue checkpoint list --all` lists them"))),
+            [] => Err(Failure::usage(format!(
+                "no run {typed:?} has checkpoints; `segue checkpoint list --all` lists them"
+            ))),
             several => Err(Failure::usage(format!("{typed:?} is ambiguous: {}", several.join(", ")))),
         }
     }

@@ -212,7 +212,9 @@ fn choose_state(
     let flags = &args.plan;
     let new = || (plans.join(format!("plan-{}", new_id())), false);
     match before {
-        None if flags.resume => Err(Failure::usage("this plan has not run here yet: run it without --resume")),
+        None if flags.resume => {
+            Err(Failure::usage("this plan has not run here yet: run it without --resume"))
+        }
         None => Ok(new()),
         Some(_) if flags.restart => Ok(new()),
         Some((dir, _)) if flags.resume || flags.phase.is_some() || flags.force => Ok((dir, true)),
@@ -303,7 +305,10 @@ fn refuse_what_is_wrong(at: &Place, plan: &Plan, known: &Known) -> Result<(), Fa
         })
         .collect();
     if !lines.is_empty() {
-        return Err(Failure::usage(format!("the plan has problems that must be fixed first:\n{}", lines.join("\n"))));
+        return Err(Failure::usage(format!(
+            "the plan has problems that must be fixed first:\n{}",
+            lines.join("\n")
+        )));
     }
     for finding in findings.iter().filter(|finding| finding.code == Code::MissingGates) {
         let _ = writeln!(std::io::stderr().lock(), "segue: warning: {}", finding.message);

@@ -136,9 +136,7 @@ pub(super) fn choose(at: &Place, plan: Option<&str>) -> Result<PathBuf, Failure>
     let fits: Vec<PathBuf> = found.into_iter().filter(|dir| name(dir).starts_with(wanted)).collect();
     match fits.as_slice() {
         [one] => Ok(one.clone()),
-        [] => Err(Failure::usage(format!(
-            "no plan {wanted} here; `segue plan status --all` lists them"
-        ))),
+        [] => Err(Failure::usage(format!("no plan {wanted} here; `segue plan status --all` lists them"))),
         _ => Err(Failure::usage(format!("{wanted} matches several plans; type more of the id"))),
     }
 }

@@ -68,7 +68,9 @@ impl Trouble {
             "middle" => When::Middle,
             "checkpoint" => When::Checkpoint,
             _ => {
-                return Err(Failure::usage(format!("--when must be start, middle or checkpoint, not {when:?}")));
+                return Err(Failure::usage(format!(
+                    "--when must be start, middle or checkpoint, not {when:?}"
+                )));
             }
         };
         let times = match times {
@@ -77,9 +79,7 @@ impl Trouble {
             Some(n) => match n.parse() {
                 Ok(n) if n > 0 => Some(n),
                 _ => {
-                    return Err(Failure::usage(format!(
-                        "--times must be 1 or more, or `always`, not {n:?}"
-                    )));
+                    return Err(Failure::usage(format!("--times must be 1 or more, or `always`, not {n:?}")));
                 }
             },
         };

@@ -248,7 +248,11 @@ impl Judgement {
             format!("  processes    {} left", case.left),
         ];
         if let Some(trouble) = case.trouble {
-            lines.push(format!("  fault        {}; it occurred {} times", trouble.words(), case.truth.faults));
+            lines.push(format!(
+                "  fault        {}; it occurred {} times",
+                trouble.words(),
+                case.truth.faults
+            ));
         }
         for (n, end) in account.ends.iter().enumerate() {
             let part = if n == 0 { "run" } else { "resumed" };

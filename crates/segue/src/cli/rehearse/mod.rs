@@ -142,9 +142,7 @@ fn plan(args: &Rehearse) -> Result<Plan, Failure> {
     let trouble = trouble.transpose()?;
     let stand_in = args.agent.as_deref() == Some(apply::STAND_IN);
     if stand_in && trouble.is_some() {
-        return Err(Failure::usage(
-            "the scripted agent has no model server; --fault needs a real agent",
-        ));
+        return Err(Failure::usage("the scripted agent has no model server; --fault needs a real agent"));
     }
     Ok(Plan { window, job: Job { steps: args.steps }, trouble, stand_in })
 }

@@ -23,9 +23,7 @@ use crate::store::Store;
 #[derive(Debug, Subcommand)]
 pub(super) enum Verb {
     /// List the snapshots of all runs and plans, or of one, newest last
-    #[command(
-        after_help = "NAME~1 is the previous snapshot of that name, NAME~2 the one before it."
-    )]
+    #[command(after_help = "NAME~1 is the previous snapshot of that name, NAME~2 the one before it.")]
     List {
         /// Run or plan id, or the start of one; a plan includes its phases
         #[arg(value_name = "RUN|PLAN")]
