@@ -1,4 +1,5 @@
-//! What contributors run: `cargo xtask test`, `quick`, `nightly`, `agents`, `bench`, `faults`, `forecast`, `fuzz`, `simulate`, `gen`.
+//! What contributors run: `cargo xtask test`, `quick`, `nightly`, `agents`, `bench`, `faults`, `forecast`, `fuzz`, `simulate`,
+//! `pictures`, `gen`.
 
 mod accuracy;
 mod agents;
@@ -10,6 +11,7 @@ mod forecast;
 mod fuzz;
 mod generate;
 mod nightly;
+mod pictures;
 mod shell;
 mod simulate;
 mod suite;
@@ -27,7 +29,7 @@ const HELP: &str = "cargo xtask COMMAND
   quick [WORD…]  what answers within a minute: format, the pure tests, and the tests from end to end whose names hold a word
   nightly [PART] what is too slow for each change, with new random inputs; PART is one of random, longest, fuzz, faults, matrix, deny
   nightly matrix [--pairwise] [--again] [WORD…]
-                 what the agents' knowledge becomes at handoffs, into docs/continuity.md; goes on where it stopped
+                 what the agents' knowledge becomes at handoffs, into docs/continuity.md; continues where it stopped
   agents         the real agents that the tests drive, at pinned versions, into target/agents
   bench [PART]   what segue costs, as a table; PART is one of machine, redact, ledger, plans, program, handoff, round, checkpoint,
                  beside, long, and longest, a run of a million events
@@ -38,6 +40,8 @@ const HELP: &str = "cargo xtask COMMAND
                  every decoder with bytes that nobody wrote, 60 seconds each
   simulate [--policy A,B] [--window N] [--growth NAME] [--runs N] [--seed N] [--no-brake] [--json]
                  the policies in simulated runs; without options 10,000 of each, into docs/simulator.md
+  pictures [NAME…]
+                 what segue shows on terminals of 60, 80 and 120 columns, in light and dark, into docs/pictures
   gen [--check]  write docs/schema and docs/reference, or say that they are out of date
 ";
 
@@ -55,6 +59,7 @@ fn main() -> ExitCode {
         ["forecast"] => forecast::forecast(),
         ["fuzz", rest @ ..] => fuzz::fuzz(rest),
         ["simulate", words @ ..] => simulate::command(words),
+        ["pictures", names @ ..] => pictures::pictures(names),
         ["gen"] => generate::generate(false),
         ["gen", "--check"] => generate::generate(true),
         _ => Err(HELP.into()),

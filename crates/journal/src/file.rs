@@ -141,7 +141,7 @@ impl RunFile {
                 }
                 at = at.next(&event.as_entry());
                 if stored.as_deref() != Some(&at.hash[..]) {
-                    return broken("it is not as it was written");
+                    return broken("it was changed");
                 }
                 if states.next_if_eq(&at.seq).is_some() {
                     let (version, state, stored) = self.state_at(at.seq)?;
@@ -317,7 +317,7 @@ fn identity(path: &Path) -> Result<Option<(u64, u64)>> {
     }
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => Ok(Some((found.dev(), found.ino()))),
-        Ok(_) => Err(Error::Corrupt { path: path.to_owned(), why: "it is no plain file".to_owned() }),
+        Ok(_) => Err(Error::Corrupt { path: path.to_owned(), why: "it is not a regular file".to_owned() }),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(cannot(path, &error)),
     }

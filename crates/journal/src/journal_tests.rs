@@ -380,12 +380,12 @@ fn a_chain_that_nobody_touched_is_whole_and_may_go_on_after_its_anchor() {
 #[test]
 fn every_kind_of_change_breaks_the_chain_and_is_named() {
     for (change, repaired, seq, words) in [
-        ("UPDATE events SET event = '{}' WHERE seq = 4", false, 4, "not as it was written"),
-        ("UPDATE events SET at = 5 WHERE seq = 10", false, 10, "not as it was written"),
+        ("UPDATE events SET event = '{}' WHERE seq = 4", false, 4, "was changed"),
+        ("UPDATE events SET at = 5 WHERE seq = 10", false, 10, "was changed"),
         ("UPDATE events SET effects = '[1]' WHERE seq = 4", true, 7, "replaced"),
         ("DELETE FROM events WHERE seq = 4", false, 5, "missing"),
         ("DELETE FROM events WHERE seq > 5", false, 7, "missing at the end"),
-        ("UPDATE runs SET task = 'another'", false, 1, "not as it was written"),
+        ("UPDATE runs SET task = 'another'", false, 1, "was changed"),
         ("UPDATE runs SET task = 'another'", true, 7, "replaced"),
     ] {
         let place = Place::new();

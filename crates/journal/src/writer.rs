@@ -96,7 +96,7 @@ impl Journal {
         let change = file.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&engine)?;
         let stored = last_link(&change, row).map_err(&engine)?;
         if stored != *last && stored.seq == last.seq {
-            let why = format!("event {} is not as it was written", stored.seq);
+            let why = format!("event {} was changed", stored.seq);
             return Err(Error::Changed { path: path.clone(), why });
         }
         let mut link = stored;

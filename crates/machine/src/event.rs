@@ -43,7 +43,7 @@ pub enum Event {
         /// Go on from this checkpoint of the run instead of the last.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<CheckpointRef>,
-        /// Retry now what the run was waiting for.
+        /// Retry now instead of waiting for the provider.
         #[serde(default)]
         now: bool,
         /// What other runs have learned about the accounts since.

@@ -3,6 +3,7 @@
 //! [`Run::handle`] takes one [`Record`] and returns the [`Effect`]s it causes. The same records always give the
 //! same effects: there is no clock, file, environment, randomness or task in this crate, and lints keep it so.
 
+pub mod amounts;
 pub mod checkpoint;
 pub mod claims;
 pub mod forecast;

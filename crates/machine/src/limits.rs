@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Limits {
     /// Wall time for the whole run, over all its sessions.
     pub deadline_ms: Option<u64>,
-    /// How many times a full context may lead to a fresh session.
+    /// Maximum number of fresh sessions after a full context.
     pub max_restarts: Option<u32>,
     /// Handoffs in a row that may pass without progress.
     pub max_handoffs_without_progress: u32,
@@ -93,7 +93,7 @@ pub enum Limit {
     Failures,
     /// The same failure again and again.
     SameError,
-    /// Two agents that fail in turn.
+    /// Two agents failing in turn.
     Oscillation,
     /// Sessions of the run.
     Sessions,

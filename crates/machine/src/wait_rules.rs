@@ -77,15 +77,6 @@ impl WaitRules {
     }
 }
 
-/// A span of time: `40 s`, `18 min`, `2 h 05 min`.
-pub(crate) fn span(ms: u64) -> String {
-    match ms.div_ceil(1_000) {
-        s @ 0..100 => format!("{s} s"),
-        s @ 100..5_400 => format!("{} min", s.div_ceil(60)),
-        s => format!("{} h {:02} min", s / 3_600, s % 3_600 / 60),
-    }
-}
-
 // Years begin in March here, so that the odd day of February is their last.
 fn date(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
@@ -134,7 +125,5 @@ mod tests {
     #[test]
     fn no_moment_is_too_far_to_be_told() {
         assert!(!WaitRules::default().clock(u64::MAX, 0).is_empty());
-        let said: Vec<String> = [900, 99_000, 1_080_000, 7_500_000].map(span).into();
-        assert_eq!(said, ["1 s", "99 s", "18 min", "2 h 05 min"]);
     }
 }

@@ -288,10 +288,10 @@ pub struct Phase {
     /// The phases that must be completed before it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<String>,
-    /// Phases of the same wave may run side by side.
+    /// Phases of the same wave may run in parallel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wave: Option<u32>,
-    /// Whether it may run beside others; when left out, if it says which files it changes.
+    /// Whether it may run beside others; by default, if it says which files it changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel: Option<bool>,
     /// Whether it can be done without a person.
@@ -446,7 +446,7 @@ pub struct Criterion {
 pub struct Check {
     /// The command, verbatim.
     pub run: String,
-    /// What must come of it; that it ends with 0 when left out.
+    /// What must come of it; by default that it exits with 0.
     #[serde(skip_serializing_if = "is_default")]
     pub judge: Judge,
 }

@@ -132,7 +132,7 @@ impl Anchors {
         if let Some((seq, _)) = noted.filter(|(seq, _)| *seq > anchor.seq) {
             let old = anchor.seq;
             return broken(format!(
-                "its anchor is of event {old}, and there was one of event {seq}: it is an old one"
+                "its anchor is of event {old}, but there was one of event {seq}: it was replaced by an old one"
             ));
         }
         let private = reader.file(run).parent().and_then(Private::seal);

@@ -181,7 +181,7 @@ impl Room {
         file.read_exact_at(&mut kept, tail)?;
         self.gone += tail - head - self.notice;
         let notice = format!(
-            "segue: {:.1} MB of output are left out here (at most {:.0} MB are kept)\n",
+            "segue: {:.1} MB of output were left out here (at most {:.0} MB are kept)\n",
             self.gone as f64 / 1e6,
             self.most as f64 / 1e6
         );

@@ -55,10 +55,7 @@ pub(crate) fn words(agent: &AgentSettings, gates: &[GateSpec]) -> String {
             format!("{name} is a plain command: segue neither sees nor limits what it does")
         }
         (Permissions::Allow(kinds), _) => {
-            format!(
-                "{name} may {} without asking; anything else that it asks for is denied",
-                kinds.join(", ")
-            )
+            format!("{name} may {} without asking; every other request is denied", kinds.join(", "))
         }
         (Permissions::Edit, kind) => edit_words(name, kind, gates),
         (Permissions::Deny, kind) => deny_words(name, kind),
@@ -95,7 +92,7 @@ fn deny_words(name: &str, kind: AgentKind) -> String {
         }
     };
     format!(
-        "{name}: {own}; everything it asks for is denied. `--permissions edit` lets it edit files here and run the gates"
+        "{name}: {own}; every request is denied. `--permissions edit` lets it edit files here and run the gates"
     )
 }
 

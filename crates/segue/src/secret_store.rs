@@ -70,7 +70,7 @@ impl SecretStore {
             let inside = entry.path.components().all(|part| matches!(part, Component::Normal(_)));
             if !inside || !entry.hash.chars().all(|c| c.is_ascii_hexdigit()) {
                 return Err(io::Error::other(format!(
-                    "{} is no path in the work tree",
+                    "{} is not a path in the work tree",
                     entry.path.display()
                 )));
             }

@@ -27,10 +27,10 @@ pub(crate) enum StoreError {
         source: io::Error,
     },
     /// There is no home, and no repository that could be used instead.
-    #[error("there is no place to keep what a run does: set HOME or XDG_STATE_HOME")]
+    #[error("there is no place to store runs: set HOME or XDG_STATE_HOME")]
     Nowhere,
     /// Somebody else put something there.
-    #[error("{} is {what}: segue keeps its state there and does not use what it has not made; remove it", path.display())]
+    #[error("{} is {what}: segue keeps its state there and uses only what it created; remove it", path.display())]
     Foreign {
         /// Where.
         path: PathBuf,
@@ -128,7 +128,7 @@ impl Store {
             let dir = self.dir();
             let _ = writeln!(
                 io::stderr().lock(),
-                "segue: warning: {} does not keep modes, so others may read what is in it",
+                "segue: warning: {} does not support file modes, so other users may read it",
                 dir.display()
             );
         }
@@ -149,7 +149,7 @@ impl Store {
         for part in self.place.own_parts() {
             match fs::symlink_metadata(&part) {
                 Ok(found) if !found.is_dir() => return foreign(&part, "no folder"),
-                Ok(found) if !place::is_own(&found) => return foreign(&part, "another user's"),
+                Ok(found) if !place::is_own(&found) => return foreign(&part, "owned by another user"),
                 Ok(_) | Err(_) => {}
             }
         }

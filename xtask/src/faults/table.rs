@@ -130,7 +130,7 @@ which asks early. Where an agent is never asked for one, the fault is not met.\n
 - A rate limit or an overload is waited for, in a rehearsal never long and only a few times; what lasts stops the run, and\n  \
 `segue resume` continues when the provider answers again. The rehearsal does just that: \"stopped: rate limited; resumed →\n  \
 verified\".\n\
-- The promises: every run ends by itself (no hang), nothing is called done that is not (no false \"done\"), and by the\n  \
+- What must hold: every run ends by itself (no hang), nothing is called done that is not (no false \"done\"), and by the\n  \
 steps' own log none is lost and none is done twice. ✗ marks a cell that breaks one, or where something else is wrong.\n\
 - The CLIs' own retries are set low and their time-outs short (docs/rehearse.md), so that the whole table takes an hour and\n  \
 not a day. With the usual settings they try for longer before segue hears of it.\n\n";

@@ -8,7 +8,7 @@ use crate::{CommitMode, Depth};
 pub struct Preset {
     /// The policy itself.
     pub policy: Policy,
-    /// How many times a full context may lead to a fresh session.
+    /// Maximum number of fresh sessions after a full context.
     pub max_restarts: Option<u32>,
     /// The most that `max_restarts` may be set to.
     pub restart_cap: Option<u32>,

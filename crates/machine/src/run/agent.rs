@@ -1,6 +1,7 @@
 //! What an agent says and does while it works: usage, text, tools, lists, permissions.
 
 use super::{Allowance, Doing, Run, ToolDone, View};
+use crate::amounts::duration;
 use crate::gauge::Taken;
 use crate::permission::{grants, wider};
 use crate::{
@@ -75,7 +76,7 @@ impl Run {
                 if self.ask.is_some() {
                     Self::warn(
                         "no_answer",
-                        format!("no checkpoint from the agent: {why}; segue writes it"),
+                        format!("no checkpoint from the agent: {why}; segue writes one"),
                         out,
                     );
                 }
@@ -149,9 +150,8 @@ impl Run {
             self.full_until = self.full_until.max(resets_at);
         }
         if used_percent >= NEARLY_USED {
-            let left = resets_at.map(|at| at.saturating_sub(self.now) / 60_000);
-            let reset =
-                left.map_or_else(String::new, |minutes| format!("; it is full again in {minutes} min"));
+            let left = resets_at.map(|at| at.saturating_sub(self.now) / 60_000 * 60_000);
+            let reset = left.map_or_else(String::new, |left| format!("; it resets in {}", duration(left)));
             self.warn_once("allowance", format!("the {name} allowance is {used_percent} % used{reset}"), out);
         }
     }
@@ -160,7 +160,7 @@ impl Run {
         const TOLERATED: u64 = 20;
         if reading.abs_diff(agent) > reading / TOLERATED {
             let text = format!(
-                "the last call was {reading} tokens by its own usage, but {agent} by the agent's account"
+                "the last call was {reading} tokens by its own usage report, but {agent} by the agent's context report"
             );
             self.warn_once("cross_check", text, out);
         }
@@ -244,7 +244,7 @@ impl Run {
         let Some(session) = self.view.session.as_ref().map(|s| s.n) else { return };
         if self.view.session.as_ref().is_some_and(|s| s.reason == SessionReason::Helper) {
             out.push(Effect::AnswerPermission { session, request: request.to_owned(), allow: false });
-            let text = format!("denied: {title} ({kind}); a second opinion may read and not write");
+            let text = format!("denied: {title} ({kind}); a second opinion may read but not write");
             return self.warn_once("helper_denied", text, out);
         }
         if kind == QUESTION {

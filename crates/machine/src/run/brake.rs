@@ -126,7 +126,8 @@ impl Run {
     fn stop_to_ask_early(&mut self, out: &mut Vec<Effect>) -> bool {
         let Some(then) = self.early_request() else { return false };
         self.asked_early = true;
-        let reason = format!("after the next results there may be no room to ask ({})", self.fill_words());
+        let reason =
+            format!("after the next results there may be no room for a checkpoint ({})", self.fill_words());
         self.stop_then_ask(Asked { depth: Depth::Full, stage: None, reason }, then, out);
         true
     }

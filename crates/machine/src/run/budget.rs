@@ -48,7 +48,11 @@ impl Run {
             return self.stop_uncounted(model, out);
         }
         let what = uncounted(model);
-        self.warn_once("unknown_cost", format!("{what}; it is allowed, so only other limits hold"), out);
+        self.warn_once(
+            "unknown_cost",
+            format!("{what}; this was allowed, so only the other limits apply"),
+            out,
+        );
     }
 
     /// Whether the run must end because its agent tells no usage and there is a limit that depends on it.
@@ -60,7 +64,7 @@ impl Run {
         self.limit_reached(Limit::UnknownCost, "no usage", out);
         let reason = "the agent reports no token usage, so no limit of cost or tokens can be enforced";
         let outcome = Outcome::new(Verdict::Stopped, reason).because_of(Limit::UnknownCost).advise(
-            "lift those limits and bound the run by --deadline and --max-sessions, or allow it with --allow-unknown-cost",
+            "remove those limits and use --deadline and --max-sessions instead, or add --allow-unknown-cost",
         );
         self.spent_up(outcome, out);
         true
@@ -103,7 +107,7 @@ impl Run {
         let (left, need) = (short.unit.say(short.left()), short.unit.say(needs(short)));
         self.limit_reached(short.limit, &short.unit.say(short.most), out);
         let reason = format!(
-            "{} leaves {left}, and the first calls of a session of {} take about {need}: it is not started",
+            "{} leaves {left}, and a session of {} needs about {need} to start: it was not started",
             short.name,
             self.agent_name(agent),
         );

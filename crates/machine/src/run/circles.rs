@@ -1,4 +1,4 @@
-//! Going round in circles: the same failure again and again, and two agents that fail in turn.
+//! Going round in circles: the same failure again and again, and two agents failing in turn.
 
 use serde::{Deserialize, Serialize};
 

@@ -123,7 +123,7 @@ impl Run {
     /// Facts that could not be collected are said beside the verdict: nothing was found wrong because nobody looked.
     pub(super) fn not_checked(&mut self, trouble: Option<&str>, out: &mut Vec<Effect>) {
         let Some(trouble) = trouble else { return };
-        let text = format!("what the agent says about its work was not checked: {trouble}");
+        let text = format!("the agent's claims were not checked: {trouble}");
         if let Some(Judging::Verdict(outcome)) = self.judging.as_mut() {
             outcome.reason = format!("{}; {text}", outcome.reason);
         }
@@ -143,7 +143,7 @@ impl Run {
     /// Secrets were taken out: how many is told once a session, the rest is counted.
     pub(super) fn redacted(&mut self, count: u32, kinds: &[String], out: &mut Vec<Effect>) {
         self.view.redacted = self.view.redacted.saturating_add(u64::from(count));
-        let text = format!("a secret was seen and taken out of what is kept ({})", kinds.join(", "));
+        let text = format!("a secret was removed from what segue stores ({})", kinds.join(", "));
         self.warn_once("redacted", text, out);
     }
 

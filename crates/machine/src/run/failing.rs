@@ -129,7 +129,7 @@ impl Run {
             let reason = format!("{most} failures in a row without progress: {}", self.failures_told());
             let outcome = Outcome::new(Verdict::Stopped, reason).because_of(Limit::Failures);
             Outcome { until: self.first_free_at(), ..outcome }
-                .advise("`segue resume` continues when the agents answer again")
+                .advise("`segue resume` continues when the agents respond again")
         })
     }
 

@@ -78,7 +78,7 @@ impl Run {
         let (Some(part), Some(next)) = (self.part, self.next_part()) else { return };
         self.part_is_done = true;
         self.view.phase = Phase::Working;
-        let reason = format!("{} are said to be done; next {}", part_words(part), part_words(next));
+        let reason = format!("the agent reports {} done; next: {}", part_words(part), part_words(next));
         let asked = Asked { depth: Depth::Full, stage: None, reason: reason.clone() };
         let replace = Replace { kind: HandoffKind::Split, reason, end: EndReason::Replaced, counts: false };
         self.begin(asked, Then::Replace(replace), out);

@@ -163,7 +163,7 @@ impl Run {
         let file = change.files.first().map(|file| file.path.clone()).unwrap_or_default();
         let reason = format!("the agent changed what a gate runs: {}", change.sentence());
         let advice = format!(
-            "look at the change of {file}; if it is meant, set `may_change = true` on gate {} in segue.toml, then \
+            "look at the change to {file}; if you want it, set `may_change = true` on gate {} in segue.toml, then \
              `segue resume`",
             change.gate
         );
@@ -173,8 +173,7 @@ impl Run {
     pub(super) fn tell_kept(kept: &[String], out: &mut Vec<Effect>) {
         if !kept.is_empty() {
             let text = format!(
-                "somebody changed {} while a gate ran with the originals: left as it is, the agent's version is in the \
-                 run's folder",
+                "{} changed while a gate ran with the originals: not restored, the agent's version is in the run's folder",
                 kept.join(", ")
             );
             Self::warn("gate_restored", text, out);
@@ -204,7 +203,7 @@ impl Run {
         if self.can_follow_up() && !self.must_replace_at_turn_end() {
             let names: Vec<&str> = failed.iter().map(|g| g.gate.as_str()).collect();
             let round = self.gates.counted.max(1);
-            let reason = format!("gates failed in round {round} of {of}: {}", names.join(", "));
+            let reason = format!("gates fail, attempt {round} of {of}: {}", names.join(", "));
             self.decide_to_continue(reason, out);
             return self.follow_up(Prompt::GatesFailed { round, of, failed }, out);
         }

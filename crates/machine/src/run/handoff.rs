@@ -154,7 +154,7 @@ impl Run {
         let said = text.filter(|text| !text.trim().is_empty());
         let answer = said.filter(|text| is_checkpoint(text));
         if said.is_some() && answer.is_none() {
-            Self::warn("no_answer", "what the agent answered is no checkpoint; segue writes it", out);
+            Self::warn("no_answer", "the agent's answer is not a checkpoint; segue writes one", out);
         }
         self.take(asked, answer.map(str::to_owned), then, out);
     }
@@ -204,7 +204,7 @@ impl Run {
             if self.unanswered {
                 self.set_doing(Doing::Working);
             }
-            Self::warn("no_answer", "the agent did not answer the checkpoint request; segue writes it", out);
+            Self::warn("no_answer", "the agent did not answer the checkpoint request; segue writes one", out);
             self.answered(None, out);
         }
     }

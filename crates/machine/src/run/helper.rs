@@ -59,7 +59,7 @@ impl Run {
             return self.settle(outcome, out);
         }
         let asked =
-            Asked { depth: Depth::Brief, stage: None, reason: "a second opinion is asked for".to_owned() };
+            Asked { depth: Depth::Brief, stage: None, reason: "asking for a second opinion".to_owned() };
         self.take(asked, None, Then::Verify(outcome), out);
     }
 
@@ -79,7 +79,7 @@ impl Run {
             from_agent,
             to_agent: to_agent.clone(),
             kind: HandoffKind::Helper,
-            reason: "a second opinion before the work is called done".to_owned(),
+            reason: "a second opinion before the work counts as done".to_owned(),
             checkpoint: self.view.checkpoint.as_ref().map(|c| c.id.clone()),
             considered,
         }));
@@ -220,13 +220,13 @@ impl Run {
         let wrong = judged.iter().any(|j| j.finding == Finding::Contradicted);
         match opinion(&helper.said) {
             _ if wrong => {
-                let text = format!("what {name} said is false, so it does not count");
+                let text = format!("the statement of {name} is false and does not count");
                 Self::warn("opinion_discarded", text, out);
                 self.settle(helper.outcome, out);
             }
             Opinion::Unclear => {
                 if !helper.said.trim().is_empty() {
-                    Self::warn("no_opinion", format!("{name} gave no verdict that can be read"), out);
+                    Self::warn("no_opinion", format!("{name} gave no readable verdict"), out);
                 }
                 self.settle(helper.outcome, out);
             }
@@ -272,8 +272,7 @@ impl Run {
         self.helper_is_off = true;
         let saved = self.view.checkpoint.as_ref().map_or("the last checkpoint", |c| c.id.as_str());
         let text = format!(
-            "{name} was to look and not to touch, but files changed while it did: what it said does not count, and \
-             nothing was undone; the work before it is in {saved}"
+            "{name} was to review without changing files, but files changed meanwhile: its verdict does not count, and nothing was undone; the work before it is in {saved}"
         );
         Self::warn("helper_changed_files", text, out);
         if self.view.spec.as_ref().is_some_and(|s| s.gates.iter().any(|g| !g.manual)) {

@@ -22,7 +22,7 @@ fn an_agent_that_thinks_says_for_how_long() {
     let mut life = Life::new(START);
     life.prompted(START);
     assert_eq!(words(&life, START), "thinking");
-    assert_eq!(words(&life, START + 3 * MINUTE), "thinking for 3 min");
+    assert_eq!(words(&life, START + 3 * MINUTE), "thinking for 3 m");
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn a_tool_is_busy_by_the_cpu_of_its_processes() {
     let now = START + 12 * MINUTE;
     life.looked(12 * MINUTE - 30 * SECOND, Some(&cpu(100)), now - 30 * SECOND);
     life.looked(12 * MINUTE, Some(&cpu(100 + 54_000)), now);
-    assert_eq!(words(&life, now), "running `cargo test` for 12 min, busy (1.8 cores)");
+    assert_eq!(words(&life, now), "running `cargo test` for 12 m, busy (1.8 cores)");
     assert_eq!((life.still_ms(now), life.quiet_ms(now)), (0, 12 * MINUTE));
 }
 
@@ -42,7 +42,7 @@ fn a_runtime_that_only_keeps_its_timers_is_not_busy() {
     for minute in 1..=6 {
         life.looked(minute * MINUTE, Some(&cpu(2_000 * minute)), START + minute * MINUTE);
     }
-    assert_eq!(words(&life, START + 6 * MINUTE), "silent for 6 min: no bytes, no CPU");
+    assert_eq!(words(&life, START + 6 * MINUTE), "silent for 6 m: no bytes, no CPU");
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_file_that_changed_is_life_from_then_on() {
     let said = words(&life, now + 14 * MINUTE);
     assert_eq!(
         said,
-        "running `cargo test` for 34 min, no sign of life for 16 min: no output, no CPU, no file changes"
+        "running `cargo test` for 34 m, no sign of life for 16 m: no output, no CPU, no file changes"
     );
 }
 
@@ -86,7 +86,7 @@ fn an_old_change_whose_age_is_told_late_is_no_news() {
 fn where_nothing_is_told_of_cpu_only_bytes_are_named() {
     let mut life = Life::new(START);
     life.looked(6 * MINUTE, Some(&Activity::default()), START + 6 * MINUTE);
-    assert_eq!(words(&life, START + 6 * MINUTE), "silent for 6 min: no bytes");
+    assert_eq!(words(&life, START + 6 * MINUTE), "silent for 6 m: no bytes");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_permission_is_waited_for_until_a_byte_comes() {
     let mut life = Life::new(START);
     life.permission = Some(("rm -rf".into(), START));
     life.looked(MINUTE, None, START + MINUTE);
-    assert_eq!(words(&life, START + 3 * MINUTE), "waiting for a permission it did not get for 3 min: rm -rf");
+    assert_eq!(words(&life, START + 3 * MINUTE), "waiting for a permission it did not get for 3 m: rm -rf");
     life.looked(SECOND, None, START + 4 * MINUTE);
     assert_eq!(life.permission, None);
 }

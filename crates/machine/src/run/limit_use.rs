@@ -1,5 +1,6 @@
 //! One limit on spending, how much of it is used, and how that is said.
 
+use crate::amounts::{count, duration, short};
 use crate::{Limit, Outcome, Verdict};
 
 /// From here on a limit is near, in percent.
@@ -29,9 +30,9 @@ impl Unit {
     pub(super) fn say(self, amount: u64) -> String {
         match self {
             Self::Money => dollars(amount),
-            Self::Tokens => format!("{amount} tokens"),
-            Self::Sessions => format!("{amount} sessions"),
-            Self::Millis => format!("{} s", amount / 1_000),
+            Self::Tokens => format!("{} tokens", short(amount)),
+            Self::Sessions => count(amount, "session"),
+            Self::Millis => duration(amount),
         }
     }
 }

@@ -219,7 +219,7 @@ impl Run {
         let standing = self.standings.get(&self.agent_name(index)).cloned().unwrap_or_default();
         if standing.for_good {
             let why = standing.failure.unwrap_or_default();
-            return Err(format!("failed for good in this run: {why}"));
+            return Err(format!("failed permanently in this run: {why}"));
         }
         if let Some(circuit) = self.circuit_of(index).filter(|circuit| circuit.is_open(self.now)) {
             return Err(circuit.words(self.now, &self.rules()));
@@ -239,7 +239,7 @@ impl Run {
         let Some(agent) = spec.agents.get(index) else { return Err("not in the list".to_owned()) };
         let listed = spec.next.windows.get(&agent.name).copied();
         let Some(window) = standing.window.or(agent.window).or(listed) else {
-            return Ok("window unknown: taken as large enough".to_owned());
+            return Ok("window unknown, assumed large enough".to_owned());
         };
         let line = line_of(agent, standing, window, &spec.policy);
         let tokens = need.saturating_add(standing.base.unwrap_or(0));

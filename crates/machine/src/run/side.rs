@@ -156,7 +156,7 @@ impl Run {
         let Some(question) = self.side.take_if(|question| question.id == id) else { return };
         out.push(Effect::ClearTimer { timer: Timer::Side });
         let Some(block) = complete_block(text) else {
-            return self.side_lost(question, "it holds no complete checkpoint", true, out);
+            return self.side_lost(question, "it contains no complete checkpoint", true, out);
         };
         let words = Words { text: block.to_owned(), how: CheckpointHow::Side, mark: question.mark };
         self.words = Some(words.clone());

@@ -2,6 +2,7 @@
 
 use super::next::short;
 use super::{Doing, HandoffKind, Phase, Replace, Run, Then};
+use crate::amounts;
 use crate::gauge::Gauge;
 use crate::policy::{Action, At, Lines, Room, Stage, forecast_lines};
 use crate::{Asked, Depth, Effect, EndReason, Limit, Notice, Outcome, Verdict};
@@ -205,7 +206,7 @@ impl Run {
             (Some(_), Some(ceiling), Some(percent)) => {
                 format!("{} % of {}", percent.hundredths() / 100, short(ceiling))
             }
-            (Some(fill), ..) => format!("{fill} tokens, window unknown"),
+            (Some(fill), ..) => format!("{} tokens, window unknown", amounts::short(fill)),
             _ => format!("{} tool calls", gauge.tools()),
         }
     }

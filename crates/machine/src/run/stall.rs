@@ -3,8 +3,8 @@
 //! Thinking, a long tool, a permission that was not given, the agent's own retries, a dead stream and a dead process are
 //! told apart; each has a limit of its own. Half of a limit is told, the whole of it is acted upon.
 
-use super::state::span;
 use super::{Doing, EndReason, HandoffKind, Phase, Replace, Run, SessionView, State};
+use crate::amounts::duration;
 use crate::{Activity, AgentFailure, Effect, Limit, Limits, Millis, Outcome, Retry, Timer, Verdict};
 
 /// The shortest and the longest time between two looks.
@@ -134,7 +134,7 @@ impl SessionView {
         let life = &self.life;
         if let Some(retry) = &life.retry {
             let ms = now.saturating_sub(retry.since);
-            let why = format!("no answer after {} of retries ({retry}): {}", span(ms), retry.why);
+            let why = format!("no answer after {} of retries ({retry}): {}", duration(ms), retry.why);
             let (limit, failure) = (limits.retry_ms, retry.failure);
             return if ms >= limit { Look::Fail { limit, failure, why } } else { Look::Fine };
         }
@@ -159,7 +159,7 @@ impl SessionView {
             return Look::End { limit: dead, why: format!("the tool hangs: {state}") };
         }
         if ms >= limits.tool_ms {
-            let why = format!("`{}` ran for {} and the agent wrote no byte", self.title(tool), span(ms));
+            let why = format!("`{}` ran for {} and the agent wrote no byte", self.title(tool), duration(ms));
             return Look::End { limit: limits.tool_ms, why };
         }
         if still >= dead / 2 {
@@ -179,7 +179,7 @@ impl SessionView {
             });
         }
         judge(quiet, limits.thinking_ms, "thinking_long", String::new(), |_| {
-            format!("the agent has not written a byte for {}, though its processes are busy", span(quiet))
+            format!("the agent has not written a byte for {}, though its processes are busy", duration(quiet))
         })
     }
 }
@@ -189,7 +189,7 @@ fn judge(ms: u64, limit: u64, code: &'static str, state: String, why: impl Fn(&s
         Look::End { limit, why: why(&state) }
     } else if ms >= limit / 2 {
         let text = if state.is_empty() { why(&state) } else { state };
-        Look::Tell { code, text: format!("{text}; its session is ended at {}", span(limit)) }
+        Look::Tell { code, text: format!("{text}; its session is ended at {}", duration(limit)) }
     } else {
         Look::Fine
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use super::OwnRetry;
 use super::life::BUSY;
 use crate::AgentFailure;
+use crate::amounts::duration;
 
 /// What a session does, as far as it can be told apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,7 +94,7 @@ impl fmt::Display for State {
                     write!(f, " and {others} more")?;
                 }
                 match still {
-                    Some((ms, nothing)) => write!(f, ", no sign of life for {}: {nothing}", span(*ms)),
+                    Some((ms, nothing)) => write!(f, ", no sign of life for {}: {nothing}", duration(*ms)),
                     None => f.write_str(&busy(*cores)),
                 }
             }
@@ -101,7 +102,7 @@ impl fmt::Display for State {
                 write!(f, "waiting for a permission it did not get{}: {title}", lasting(*ms))
             }
             Self::Retrying(retry) => retry.fmt(f),
-            Self::Silent { ms, nothing } => write!(f, "silent for {}: {nothing}", span(*ms)),
+            Self::Silent { ms, nothing } => write!(f, "silent for {}: {nothing}", duration(*ms)),
             Self::Gone => f.write_str("the agent's process has ended"),
         }
     }
@@ -138,15 +139,5 @@ fn busy(cores: Option<u32>) -> String {
 }
 
 fn lasting(ms: u64) -> String {
-    if ms < 1_000 { String::new() } else { format!(" for {}", span(ms)) }
-}
-
-/// A time in its largest units.
-pub(super) fn span(ms: u64) -> String {
-    let (seconds, minutes) = (ms / 1_000, ms / 60_000);
-    match (seconds, minutes) {
-        (0..120, _) => format!("{seconds} s"),
-        (_, 0..120) => format!("{minutes} min"),
-        _ => format!("{} h {} min", minutes / 60, minutes % 60),
-    }
+    if ms < 1_000 { String::new() } else { format!(" for {}", duration(ms)) }
 }

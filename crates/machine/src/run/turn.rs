@@ -106,11 +106,11 @@ impl Run {
     }
 
     fn overflowed(&mut self, message: &str, out: &mut Vec<Effect>) {
-        Self::warn("overflow", format!("the context did not fit any more: {message}"), out);
+        Self::warn("overflow", format!("the context no longer fits: {message}"), out);
         let Some(spec) = &self.view.spec else { return };
         let could = spec.policy.stages.iter().any(crate::policy::Stage::replaces);
         if could && !self.replacing_is_off() && self.is_fresh() {
-            let what = format!("what a fresh session begins with does not fit its window: {message}");
+            let what = format!("the first prompt of a fresh session does not fit its window: {message}");
             return self.too_much(what, None, EndReason::Overflow, out);
         }
         if could && !self.replacing_is_off() {

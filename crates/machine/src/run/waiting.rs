@@ -5,8 +5,8 @@
 //! a wait ends at the time that it began with.
 
 use super::{Phase, Run, Waiting};
+use crate::amounts::duration;
 use crate::circuit::awaited;
-use crate::wait_rules::span;
 use crate::{
     AgentFailure, AgentSpec, Circuit, Effect, Limit, Millis, Notice, Outcome, SessionReason, Timer, Verdict,
     WaitRules,
@@ -120,7 +120,7 @@ impl Run {
         let outcome = |verdict| Outcome::new(verdict, format!("no agent can continue: {told}"));
         if any(&[AgentFailure::Unauthorised]) {
             outcome(Verdict::NeedsInput).advise(
-                "log in again or set the agent's key (`segue doctor` looks at the agents), then `segue resume`",
+                "log in again or set the agent's key (`segue doctor` checks the agents), then `segue resume`",
             )
         } else if any(&[AgentFailure::BadModel]) {
             outcome(Verdict::NeedsInput).advise(
@@ -146,7 +146,7 @@ impl Run {
         } else if limit == Limit::Deadline {
             format!("{}s", self.limits().deadline_ms.unwrap_or(0) / 1_000)
         } else if rules.enabled {
-            span(rules.longest_ms.unwrap_or(0))
+            duration(rules.longest_ms.unwrap_or(0))
         } else {
             "off".to_owned()
         };

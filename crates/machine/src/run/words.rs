@@ -79,10 +79,9 @@ impl Run {
             return None;
         }
         self.limit_reached(Limit::NoProgress, &most.to_string(), out);
-        let outcome =
-            Outcome::new(Verdict::Stopped, format!("{most} rounds in a row in which nothing was done"));
+        let outcome = Outcome::new(Verdict::Stopped, format!("{most} rounds in a row without any work"));
         Some(outcome.because_of(Limit::NoProgress).advise(
-            "look at what the gates say with `segue show --gates`, fix what blocks the agent, then `segue resume`",
+            "look at the gates' output with `segue show --gates`, fix what blocks the agent, then `segue resume`",
         ))
     }
 

@@ -115,7 +115,7 @@ fn twelve_phases_at_100_columns() {
             "3  Parser for the query language  s1 claude  ████████░░░░   68 %  120k of 177k",
             "4  Index on disk                  s2 codex   ██░░░░░░░░░░   20 %  35.4k of 177k · $0.80",
             "5  Search over the index          s1 claude  ███████████░   95 %  168k of 177k",
-            "6  Command line                   waits until 12:18 (17 min 00 s) for codex's rate limit",
+            "6  Command line                   waits until 12:18 (17 m) for codex's rate limit",
             "7  Web page with results          s1 claude  ░░░░░░░░░░░░    2 %  5k of 177k",
         ]
     );
@@ -132,7 +132,7 @@ fn twelve_phases_at_80_columns_and_24_rows() {
             "3  Parser for the query la…  s1 claude  █████░░░   68 %  120k of 177k",
             "4  Index on disk             s2 codex   █░░░░░░░   20 %  35.4k of 177k · $0.80",
             "5  Search over the index     s1 claude  ███████░   95 %  168k of 177k",
-            "6  Command line              waits until 12:18 (17 min 00 s) for codex's rate…",
+            "6  Command line              waits until 12:18 (17 m) for codex's rate…",
             "7  Web page with results     s1 claude  ░░░░░░░░    2 %  5k of 177k",
             "8  Import from the old sto…  needs 3",
             "9  Export                    needs 3",
@@ -176,7 +176,7 @@ fn what_needs_attention_is_shown_with_its_reason_and_counted_first() {
             "3  Parser for the query langu…  failed: the gates still fail",
             "4  Index on disk                s2 codex   █░░░░░░░   20 %  35.4k of 177k · $0.80",
             "5  Search over the index        needs input: which of two formats?",
-            "6  Command line                 waits until 12:18 (17 min 00 s) for codex's rate limit",
+            "6  Command line                 waits until 12:18 (17 m) for codex's rate limit",
             "7  Web page with results        s1 claude  ░░░░░░░░    2 %  resolving the merge: conflic…",
             "8  Import from the old store    waiting for the paths of 4, 6",
             "9  Export                       blocked: it needs 3",
@@ -252,7 +252,7 @@ fn a_phase_tells_what_it_does_and_when_nothing_was_heard_of_it() {
     tree.line("1", &session(1, "claude"));
     assert_eq!(shown(&tree, NOW), "1 One  s1 claude  context used unknown");
     tree.line("1", &gauge(1, 100_000));
-    assert!(shown(&tree, NOW + 6 * 60_000).contains("  quiet for 7 min 00 s · 100k of 177k"));
+    assert!(shown(&tree, NOW + 6 * 60_000).contains("  quiet for 7 m · 100k of 177k"));
     let asked = json!({ "session": "s1", "depth": "full", "deadline": null });
     give(&mut tree, "1", &[told("r", "checkpoint.requested", asked), gauge(1, 100_000)]);
     assert!(shown(&tree, NOW).contains("  writing a checkpoint · 100k of 177k"), "{}", shown(&tree, NOW));
@@ -288,7 +288,7 @@ fn the_runs_of_a_phase_one_after_another_are_added_up_once_each() {
     );
     assert_eq!(
         tree.spoken("1", &finished("r", 1.0), style(100)),
-        ["[1] verified: all gates passed · 2 sessions · 1 handoff · cost $1.00 · 5 min 12 s"]
+        ["[1] verified: all gates passed · 2 sessions · 1 handoff · cost $1.00 · 5 m 12 s"]
     );
 }
 
@@ -303,7 +303,7 @@ fn lines_worth_keeping_begin_with_the_phase_and_the_rest_is_not_said() {
     assert_eq!(said(&gate("tests", false, "after")), ["[3] ✗ gate tests failed (exit 1), 12 s · g.log"]);
     assert_eq!(
         said(&waits("codex's rate limit", 1_080)),
-        ["[3] waiting for codex's rate limit until 12:18 (18 min 00 s)"]
+        ["[3] waiting for codex's rate limit until 12:18 (18 m)"]
     );
     for silent in [gauge(1, 5), gate("tests", true, "after"), gate("tests", false, "before"), ended(1, None)]
     {

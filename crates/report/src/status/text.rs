@@ -154,9 +154,11 @@ fn of_session(page: &mut Page, session: &SessionDoc) {
 }
 
 fn spent(doc: &StatusDoc) -> String {
-    let tokens = |tokens: Option<u64>| tokens.map_or_else(|| "unknown".to_owned(), thousands);
-    let cost = cost_words(doc.cost_usd);
-    format!("tokens {} in, {} out · {cost}", tokens(doc.tokens_in), tokens(doc.tokens_out))
+    let known = [("in", doc.tokens_in), ("out", doc.tokens_out)];
+    let known: Vec<String> =
+        known.iter().filter_map(|(way, n)| n.map(|n| format!("{} {way}", short(n)))).collect();
+    let tokens = (!known.is_empty()).then(|| format!("tokens {}", known.join(", ")));
+    tokens.into_iter().chain([cost_words(doc.cost_usd)]).collect::<Vec<_>>().join(" · ")
 }
 
 fn gate_words(gate: &GateDoc) -> (String, Tint) {
@@ -177,30 +179,26 @@ fn gate_words(gate: &GateDoc) -> (String, Tint) {
 fn limit_words(limits: &LimitsDoc) -> String {
     let number = |n: u32| thousands(u64::from(n));
     let mut words = vec![
-        of("time", "no deadline", limits.deadline_ms, duration),
-        of("restarts", "any number of restarts", limits.restarts, number),
-        of("handoffs without progress", "", limits.handoffs_without_progress, number),
-        of("gate rounds", "", limits.gate_rounds, number),
-        of("cost", "no cost limit", limits.cost_usd, money),
-        of("tokens", "no token limit", limits.tokens, short),
-        of("sessions", "", limits.sessions, number),
+        of("time", limits.deadline_ms, duration),
+        of("restarts", limits.restarts, number),
+        of("handoffs without progress", limits.handoffs_without_progress, number),
+        of("gate attempts", limits.gate_rounds, number),
+        of("cost", limits.cost_usd, money),
+        of("tokens", limits.tokens, short),
+        of("sessions", limits.sessions, number),
     ];
     if let Some(day) = &limits.day {
         words.extend([
-            of("today cost", "", day.cost_usd, money),
-            of("today tokens", "", day.tokens, short),
-            of("today sessions", "", day.sessions, number),
-            of("today time", "", day.wall_ms, duration),
+            of("today cost", day.cost_usd, money),
+            of("today tokens", day.tokens, short),
+            of("today sessions", day.sessions, number),
+            of("today time", day.wall_ms, duration),
         ]);
     }
-    words.retain(|limit| !limit.is_empty());
-    words.join(", ")
+    words.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn of<T: Copy>(name: &str, unlimited: &str, limit: Use<T>, say: impl Fn(T) -> String) -> String {
+fn of<T: Copy>(name: &str, limit: Use<T>, say: impl Fn(T) -> String) -> Option<String> {
     let used = limit.used.map_or_else(|| "unknown".to_owned(), &say);
-    match limit.max {
-        Some(max) => format!("{name} {used} of {}", say(max)),
-        None => unlimited.to_owned(),
-    }
+    limit.max.map(|max| format!("{name} {used} of {}", say(max)))
 }

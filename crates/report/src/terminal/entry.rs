@@ -92,23 +92,30 @@ fn gate_tail(gate: &GateFinished, head: &str, view: &View, style: Style) -> Vec<
 }
 
 fn run_finished(run: &str, finished: &RunFinished, said: Vec<Entry>) -> Vec<Entry> {
-    let tokens = |tokens: Option<u64>| tokens.map_or_else(|| "unknown".to_owned(), short);
-    let cost = cost_words(finished.cost_usd);
     let mut counts = vec![count(finished.sessions, "session")];
     let more = [(finished.handoffs, "handoff"), (finished.overflows, "overflow")];
     counts.extend(more.iter().filter(|(n, _)| *n > 0).map(|(n, noun)| count(*n, noun)));
-    let (sent, got) = (tokens(finished.tokens_in), tokens(finished.tokens_out));
-    let spent = format!("tokens: {sent} in, {got} out · {cost} · {}", duration(finished.ms));
+    let tokens =
+        tokens_words(finished.tokens_in, finished.tokens_out).map(|words| format!("tokens: {words}"));
+    let cost = finished.cost_usd.map(|usd| cost_words(Some(usd)));
+    let spent: Vec<String> = tokens.into_iter().chain(cost).chain([duration(finished.ms)]).collect();
     let mut entries = vec![Entry::new("", "", Tint::Plain)];
     entries.extend(said.into_iter().map(|entry| Entry { head: String::new(), ..entry }));
     let changes = finished.gate_changes.iter().map(|change| plain(&change.sentence()));
     entries.extend(changes.map(|change| Entry::new("  ", change, Tint::Careful)));
     entries.extend(last_message(finished.last_message.as_deref()));
     entries.push(Entry::new("  ", counts.join(" · "), Tint::Plain));
-    entries.push(Entry::new("  ", spent, Tint::Plain));
+    entries.push(Entry::new("  ", spent.join(" · "), Tint::Plain));
     entries
         .extend(next_step(run, finished).map(|next| Entry::new("  ", format!("next: {next}"), Tint::Bold)));
     entries
+}
+
+/// `1.43M in, 12k out`: what is known of it.
+fn tokens_words(sent: Option<u64>, got: Option<u64>) -> Option<String> {
+    let known = [sent.map(|n| format!("{} in", short(n))), got.map(|n| format!("{} out", short(n)))];
+    let known: Vec<String> = known.into_iter().flatten().collect();
+    (!known.is_empty()).then(|| known.join(", "))
 }
 
 /// The agent's last message, quoted as its own.

@@ -35,7 +35,7 @@ fn agents(spec: &RunSpec) -> String {
 
 fn gates(spec: &RunSpec) -> String {
     if spec.gates.is_empty() {
-        return "no gates: nothing verifies what the agent says".to_owned();
+        return "no gates: nothing verifies the work".to_owned();
     }
     let name = |gate: &segue_machine::GateSpec| {
         format!("{}{}", gate.name, if gate.manual { " (manual)" } else { "" })

@@ -1,7 +1,7 @@
-//! When a window will be full, in words: `full in 6–9 calls (≈ 11 min)`.
+//! When a window will be full, in words: `full in 6–9 calls (≈ 11 m)`.
 
 use crate::fields::{ForecastBasis, ForecastFields};
-use crate::terminal::numbers::thousands;
+use crate::terminal::numbers::{duration, thousands};
 
 /// The forecast in words; with `basis`, also what it rests on.
 pub(crate) fn outlook_words(forecast: &ForecastFields, basis: bool) -> String {
@@ -11,7 +11,7 @@ pub(crate) fn outlook_words(forecast: &ForecastFields, basis: bool) -> String {
         (low, high) if low == high => format!("{low} calls"),
         (low, high) => format!("{low}–{high} calls"),
     };
-    let time = forecast.ms_left.map(|ms| format!(" (≈ {})", minutes(ms))).unwrap_or_default();
+    let time = forecast.ms_left.map(|ms| format!(" (≈ {})", about(ms))).unwrap_or_default();
     let words = format!("full in {calls}{time}");
     if !basis {
         return words;
@@ -30,11 +30,12 @@ fn calls_of(calls: u64) -> String {
     if calls == 1 { "1 call".to_owned() } else { format!("{} calls", thousands(calls)) }
 }
 
-fn minutes(ms: u64) -> String {
-    match ms / 1_000 {
-        0..60 => "1 min".to_owned(),
-        seconds @ 60..5_400 => format!("{} min", (seconds + 30) / 60),
-        seconds => format!("{} h", (seconds + 1_800) / 3_600),
+// It is an estimate: minutes below an hour and a half, hours above.
+fn about(ms: u64) -> String {
+    const MINUTE: u64 = 60_000;
+    match ms {
+        0..5_400_000 => duration(((ms + MINUTE / 2) / MINUTE).max(1) * MINUTE),
+        _ => duration((ms + 30 * MINUTE) / (60 * MINUTE) * (60 * MINUTE)),
     }
 }
 
@@ -56,9 +57,9 @@ mod tests {
     #[test]
     fn a_forecast_is_a_range_of_calls_and_a_time() {
         let words = |low, high, ms| outlook_words(&forecast(low, high, ms), false);
-        assert_eq!(words(6, 9, Some(11 * 60_000)), "full in 6–9 calls (≈ 11 min)");
+        assert_eq!(words(6, 9, Some(11 * 60_000)), "full in 6–9 calls (≈ 11 m)");
         assert_eq!(words(0, 1, None), "full in 1 call");
-        assert_eq!(words(4, 4, Some(20_000)), "full in 4 calls (≈ 1 min)");
+        assert_eq!(words(4, 4, Some(20_000)), "full in 4 calls (≈ 1 m)");
         assert_eq!(words(90, 300, Some(3 * 3_600_000)), "full in 90–300 calls (≈ 3 h)");
     }
 

@@ -155,7 +155,7 @@ fn the_verdict_says_what_it_took_and_what_to_do_next() {
             "  the agent's last message:",
             "  │ the parser reads every file",
             "  3 sessions · 2 handoffs",
-            "  tokens: 1.43M in, unknown out · cost $3.21 · 42 min 10 s",
+            "  tokens: 1.43M in · cost $3.21 · 42 m 10 s",
             "  next: segue resume r1",
         ]
     );
@@ -231,7 +231,7 @@ fn a_wait_counts_down_on_a_live_line_and_takes_one_line_in_a_log() {
     let live = Terminal::new(style(100));
     assert_eq!(
         live.status_at(&view, until - 61_000).as_deref(),
-        Some("waiting for claude's rate limit, 1 min 01 s left · press Enter to retry now")
+        Some("waiting for claude's rate limit, 1 m 01 s left · press Enter to retry now")
     );
     assert_eq!(
         live.status(&view).as_deref(),
@@ -245,6 +245,6 @@ fn a_wait_counts_down_on_a_live_line_and_takes_one_line_in_a_log() {
     };
     let log = Terminal::new(Style { live: false, ..style(100) });
     let told = log.take(&[sample::line(Outer::WaitStarted(wait))], &view);
-    assert_eq!(told.lines, ["  00:00  waiting for claude's rate limit until 12:18 (18 min 00 s)"]);
+    assert_eq!(told.lines, ["  00:00  waiting for claude's rate limit until 12:18 (18 m)"]);
     assert_eq!((told.status, log.status_at(&view, sample::START)), (None, None));
 }

@@ -56,7 +56,7 @@ pub(crate) enum NotFound {
         known: Vec<String>,
     },
     /// Several have that beginning.
-    #[error("{typed:?} may be any of {}; type more of it", found.join(", "))]
+    #[error("{typed:?} is ambiguous: {}; type more of it", found.join(", "))]
     Several {
         /// As it was typed.
         typed: String,

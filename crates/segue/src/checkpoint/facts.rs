@@ -34,7 +34,7 @@ pub(crate) struct Workplace {
     pub(crate) checkpoints: PathBuf,
     /// What is written for people, and where.
     pub(crate) forms: Forms,
-    /// `None` when the run does without git.
+    /// `None` when the run does not use git.
     pub(crate) repo: Option<Repo>,
     pub(crate) prompts: Arc<Prompts>,
     /// The longest checkpoint that segue writes itself.

@@ -24,7 +24,7 @@ pub(crate) fn inside(workdir: &Path, key: &str, path: &str) -> Result<PathBuf, O
     if let Some(why) = path_fault(path) {
         return Err(refused(why.to_owned()));
     }
-    let root = workdir.canonicalize().map_err(|error| refused(format!("cannot be looked at ({error})")))?;
+    let root = workdir.canonicalize().map_err(|error| refused(format!("cannot be read ({error})")))?;
     let mut real = root.clone();
     for part in Path::new(path).components().filter(|part| *part != Component::CurDir) {
         let next = real.join(part);
@@ -34,12 +34,11 @@ pub(crate) fn inside(workdir: &Path, key: &str, path: &str) -> Result<PathBuf, O
                 real = next;
                 continue;
             }
-            Err(error) => return Err(refused(format!("cannot be looked at ({error})"))),
+            Err(error) => return Err(refused(format!("cannot be read ({error})"))),
             Ok(_) => {}
         }
-        real = next
-            .canonicalize()
-            .map_err(|error| refused(format!("goes through a link that leads nowhere ({error})")))?;
+        real =
+            next.canonicalize().map_err(|error| refused(format!("goes through a broken link ({error})")))?;
         if !real.starts_with(&root) {
             return Err(refused(format!("is a link to {}, outside the work tree", real.display())));
         }

@@ -56,14 +56,11 @@ pub(crate) fn commands(document: &Document) -> Vec<String> {
         (format!("segue run --from-checkpoint {id}"), "start a new run from this one"),
     ];
     if let Some(reference) = &document.snapshot {
-        lines.push((
-            format!("git diff HEAD {reference}"),
-            "what the work of this moment adds to the last commit",
-        ));
+        lines.push((format!("git diff HEAD {reference}"), "the changes since the last commit"));
         lines.push((format!("git show {reference}:PATH"), "one file from the snapshot"));
         lines.push((
             format!("git restore --source={reference} --worktree -- :/"),
-            "bring its files back; newer files that git does not track stay",
+            "restore its files; newer untracked files stay",
         ));
     }
     lines.into_iter().map(|(command, why)| format!("{command}  # {why}")).collect()
@@ -112,8 +109,8 @@ fn head(document: &Document) -> String {
     };
     let redacted = match document.redacted {
         0 => String::new(),
-        1 => " 1 secret was taken out.".to_owned(),
-        n => format!(" {n} secrets were taken out."),
+        1 => " 1 secret was removed.".to_owned(),
+        n => format!(" {n} secrets were removed."),
     };
     format!(
         "Run {}, session {} ({}){fill}, {}.\nTaken because: {}. Written by {by}.{next}{redacted}",

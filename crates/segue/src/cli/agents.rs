@@ -153,8 +153,10 @@ impl Wanted {
         let version = match (&path, known::version_command(self.kind, &self.command)) {
             _ if kept.is_some() => kept.as_ref().map(|kept| kept.version.clone()).ok_or_else(String::new),
             (Err(_), _) => Err("not installed".to_owned()),
-            _ if theirs => Err("not asked: the project says how it is started".to_owned()),
-            (_, None) => Err("not asked: segue does not know this program".to_owned()),
+            _ if theirs => {
+                Err("version not checked: the project's own settings say how it starts".to_owned())
+            }
+            (_, None) => Err("version not checked: segue does not know this program".to_owned()),
             (Ok(_), Some(command)) => version::ask(&command, &self.env, Path::new(NOWHERE))
                 .and_then(|text| version::find(&text).ok_or_else(|| "it did not say".to_owned())),
         };
@@ -271,7 +273,7 @@ fn window_lines(json: bool) -> Vec<String> {
         return entries.map(|entry| line(entry).to_string()).collect();
     }
     let head = format!(
-        "windows as of {}, used when neither the agent nor the configuration says; `window` in [agent.NAME] beats them",
+        "windows as of {}, used when neither the agent nor your settings name one; `window` in [agent.NAME] overrides them",
         windows::AS_OF
     );
     let rows = entries.map(|e| format!("{:<20} {:>9}  {:<10} {}", e.model, e.window, e.vendor, e.note));

@@ -20,7 +20,7 @@ pub(super) fn ask(script: &Path, repository: &Path, task: &str) -> Result<String
         .stdout(Stdio::piped())
         .spawn()?;
     let (Some(mut input), Some(output)) = (agent.stdin.take(), agent.stdout.take()) else {
-        return Err(Failure::failed("the agent's streams cannot be reached"));
+        return Err(Failure::failed("the agent's input and output could not be connected"));
     };
     let mut acp = Acp::new(repository.display().to_string(), None);
     let mut io = Io::default();

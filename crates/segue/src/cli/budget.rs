@@ -1,5 +1,6 @@
 //! `segue budget`: what was spent today and in a run, against what may be. Reads only.
 
+use segue_machine::amounts::{count, duration, short};
 use segue_machine::{DayLimits, Price, Spent, View};
 use segue_report::StatusDoc;
 use serde_json::{Value, json};
@@ -116,29 +117,35 @@ fn limit_lines(limits: &DayLimits, spent: Spent) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(most) = limits.cost_musd {
         let left = money(most.saturating_sub(spent.cost_musd));
-        let left = if spent.unpriced == 0 { left } else { format!("unknown, at most {left}") };
+        let left = if spent.unpriced == 0 { left } else { format!("at most {left}") };
         lines.push(line("cost", left, money(most)));
     }
-    lines.extend(
-        limits.tokens.map(|m| line("tokens", m.saturating_sub(spent.tokens).to_string(), m.to_string())),
-    );
+    lines.extend(limits.tokens.map(|m| line("tokens", short(m.saturating_sub(spent.tokens)), short(m))));
     lines.extend(
         limits
             .sessions
             .map(|m| line("sessions", m.saturating_sub(spent.sessions).to_string(), m.to_string())),
     );
-    lines.extend(limits.wall_ms.map(|m| line("time", minutes(m.saturating_sub(spent.wall_ms)), minutes(m))));
+    lines
+        .extend(limits.wall_ms.map(|m| line("time", duration(m.saturating_sub(spent.wall_ms)), duration(m))));
     lines
 }
 
 fn words(spent: Spent) -> String {
-    let cost = match (spent.unpriced, spent.cost_musd) {
-        (0, musd) => money(musd),
-        (_, 0) => "unknown cost".to_owned(),
-        (tokens, musd) => format!("unknown cost ({} and {tokens} tokens without a price)", money(musd)),
-    };
-    let Spent { tokens, sessions, wall_ms, .. } = spent;
-    format!("{cost} · {tokens} tokens · {sessions} sessions · {}", minutes(wall_ms))
+    let Spent { tokens, sessions, wall_ms, unpriced, cost_musd } = spent;
+    let mut words = Vec::new();
+    if cost_musd > 0 || unpriced == 0 && tokens > 0 {
+        words.push(money(cost_musd));
+    }
+    if unpriced > 0 {
+        words.push(format!("{} tokens without a known price", short(unpriced)));
+    }
+    words.extend([
+        format!("{} tokens", short(tokens)),
+        count(u64::from(sessions), "session"),
+        duration(wall_ms),
+    ]);
+    words.join(" · ")
 }
 
 fn list_prices(at: &Place) -> Result<u8, Failure> {
@@ -166,7 +173,12 @@ fn price_doc(model: &str, price: &Price) -> Value {
 fn price_line(model: &str, price: &Price) -> String {
     let r = &price.rates;
     let long = price.long.as_ref().map_or_else(String::new, |long| {
-        format!(", above {} tokens {} and {}", long.over, money(long.rates.input), money(long.rates.output))
+        format!(
+            ", above {} tokens {} and {}",
+            short(long.over),
+            money(long.rates.input),
+            money(long.rates.output)
+        )
     });
     let (input, read, output) = (money(r.input), money(r.cache_read), money(r.output));
     format!("{model:<24}  in {input}, cached {read}, out {output}{long}  ({}, {})", price.date, price.source)
@@ -177,11 +189,6 @@ fn money(musd: u64) -> String {
     let digits = format!("{rest:06}");
     let short = if musd < 1_000_000 { digits.trim_end_matches('0') } else { &digits[..2] };
     format!("${whole}.{short:0<2}")
-}
-
-fn minutes(ms: u64) -> String {
-    let (minutes, seconds) = (ms / 60_000, ms / 1_000 % 60);
-    if minutes == 0 { format!("{seconds} s") } else { format!("{minutes} min {seconds} s") }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "far below the precision of an f64")]

@@ -38,7 +38,7 @@ pub(super) fn clean(at: &Place, args: &Clean) -> Result<u8, Failure> {
     if args.all
         && let Some(state) = State::of_user().map(|state| state.path("")).filter(|path| path.is_dir())
     {
-        found.push(Found::folder("state of your account", state));
+        found.push(Found::folder("your user state", state));
     }
     show(at, &found, args.dry_run);
     if found.is_empty() || args.dry_run {
@@ -115,7 +115,7 @@ fn cache() -> Option<Found> {
     let own = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let base = own.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))?;
     let path = base.join("segue");
-    (base.is_absolute() && path.is_dir()).then(|| Found::folder("cache of your account", path))
+    (base.is_absolute() && path.is_dir()).then(|| Found::folder("your cache", path))
 }
 
 fn show(at: &Place, found: &[Found], dry_run: bool) {

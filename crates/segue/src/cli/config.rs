@@ -1,16 +1,16 @@
-//! `segue config`: what is wrong with the configuration, or what it is and where it comes from.
+//! `segue config`: checks, shows and edits the configuration, and lists its keys.
 
 use super::args::Config;
 use super::config_file;
 use super::failure::Failure;
 use super::open::Place;
 use super::out;
-use crate::config::{Flags, KEYS, resolve, show, to_json};
+use crate::config::{Flags, KEYS, defaults, expected, resolve, show, to_json};
 
 /// Checks or shows the configuration of this folder.
 pub(super) fn config(at: &Place, what: &Config) -> Result<u8, Failure> {
     match what {
-        Config::Keys => return Ok(keys(at)),
+        Config::Keys => return keys(at),
         Config::Schema => return config_file::schema(),
         Config::Set { key, value, user } => return config_file::set(at, key, value, *user),
         Config::Edit { user } => return config_file::edit(at, *user),
@@ -50,28 +50,30 @@ pub(super) fn config(at: &Place, what: &Config) -> Result<u8, Failure> {
                 out::line(&serde_json::json!({ "ok": true, "warnings": warnings }).to_string());
             } else {
                 out::lines(warnings.iter().map(|w| format!("warning: {w}")));
-                out::line("the configuration is fine");
+                out::line("the configuration is valid");
             }
         }
     }
     Ok(0)
 }
 
-fn keys(at: &Place) -> u8 {
+fn keys(at: &Place) -> Result<u8, Failure> {
+    let defaults = defaults()?;
     for key in KEYS {
         let env = key.env_names();
+        let default = defaults.iter().find(|shown| shown.key == key.path);
+        let takes = expected(key.kind);
         if at.json {
-            let kind = format!("{:?}", key.kind);
-            let doc = serde_json::json!({ "key": key.path, "takes": kind, "about": key.about, "env": env });
+            let doc = serde_json::json!({
+                "key": key.path, "type": takes, "about": key.about, "env": env,
+                "default": default.map(|shown| &shown.value), "default_from": default.map(|shown| &shown.from),
+            });
             out::line(&doc.to_string());
         } else {
-            out::line(&format!(
-                "{}\n    {}{}",
-                key.path,
-                key.about,
-                if env.is_empty() { String::new() } else { format!(" ({})", env.join(", ")) }
-            ));
+            let default = default.map_or_else(String::new, |shown| format!("; default {}", shown.value));
+            let env = if env.is_empty() { String::new() } else { format!(" ({})", env.join(", ")) };
+            out::line(&format!("{}\n    {}\n    {takes}{default}{env}", key.path, key.about));
         }
     }
-    0
+    Ok(0)
 }

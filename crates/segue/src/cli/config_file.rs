@@ -36,12 +36,12 @@ pub(super) fn set(at: &Place, typed: &str, text: &str, user: bool) -> Result<u8,
             }
             table.get_mut(part)
         });
-        table =
-            next.ok_or_else(|| Failure::usage(format!("{typed}: {part} is no table in {}", path.display())))?;
+        table = next
+            .ok_or_else(|| Failure::usage(format!("{typed}: {part} is not a table in {}", path.display())))?;
     }
     let Some(table) = table.as_table_like_mut() else { return Err(unknown(typed)) };
     let new = item(key.kind, text).ok_or_else(|| {
-        Failure::usage(format!("{typed} cannot be set from the command line: `segue config edit`"))
+        Failure::usage(format!("{typed} cannot be set from the command line: use `segue config edit`"))
     })?;
     match table.get_mut(leaf).and_then(Item::as_value_mut) {
         // What stands behind a value in its line stays there.
@@ -82,7 +82,7 @@ pub(super) fn edit(at: &Place, user: bool) -> Result<u8, Failure> {
         return Err(Failure::failed(format!("{editor} ended with {ended}")));
     }
     check(at)?;
-    out::line("the configuration is fine");
+    out::line("the configuration is valid");
     Ok(0)
 }
 
@@ -113,8 +113,9 @@ fn file(at: &Place, user: bool) -> Result<PathBuf, Failure> {
         safely::refuse_link_out(store.root(), &path).map_err(refused)?;
         return Ok(path);
     }
-    open::user_file()
-        .ok_or_else(|| Failure::usage("there is no home for your own file: set HOME or XDG_CONFIG_HOME"))
+    open::user_file().ok_or_else(|| {
+        Failure::usage("your configuration folder cannot be found: set HOME or XDG_CONFIG_HOME")
+    })
 }
 
 fn read(path: &Path) -> Result<Option<String>, Failure> {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use segue_machine::amounts::{count, short};
 use segue_machine::policy::preset;
 use segue_plans::read_task;
 use segue_rehearsal::job::Job;
@@ -47,7 +48,11 @@ pub(super) fn demo(at: &Place, args: &Demo) -> Result<u8, Failure> {
     let task = read_task(sized.job.task_text().as_bytes(), Some("TASK.md"))?;
     if !at.json {
         out::lines([
-            format!("a job of {} steps, an agent with a window of {} tokens", sized.job.steps, script.window),
+            format!(
+                "a job of {} steps, an agent with a window of {} tokens",
+                sized.job.steps,
+                short(script.window)
+            ),
             format!("repository  {}", stage.repository.display()),
             String::new(),
         ]);
@@ -155,15 +160,15 @@ fn account(at: &Place, stage: &Stage, job: Job) {
     out::lines([
         String::new(),
         format!(
-            "by the steps' own log: {} of {} steps done, {} repeated, {} lost; {} sessions, {} overflows at the model",
+            "step log: {} of {} steps done, {} repeated, {} lost · {}, {}",
             log.distinct_done().len(),
             job.steps,
             log.repeated().len(),
             log.lost(job.steps).len(),
-            log.sessions().len(),
-            log.overflows().len(),
+            counted(log.sessions().len(), "session"),
+            counted(log.overflows().len(), "overflow"),
         ),
-        "look around:".to_owned(),
+        "look at the result:".to_owned(),
         format!("  cd {}", stage.repository.display()),
         format!("  {program} status   (log, show, replay)"),
         "  git log --oneline $(git for-each-ref --format='%(refname)' refs/segue)".to_owned(),
@@ -186,12 +191,17 @@ fn bare(at: &Place, stage: &Stage, script: &Script, job: Job) -> Result<u8, Fail
         out::lines([
             format!(
                 "without segue: one conversation, a window of {} tokens, {} steps",
-                script.window, job.steps
+                short(script.window),
+                job.steps
             ),
-            format!("the agent's last word: {answer}"),
+            format!("the agent's last message: {answer}"),
             format!("{done} of {} steps done; the rest is lost with the conversation", job.steps),
         ]);
     }
     let finished = done == usize::try_from(job.steps).unwrap_or(usize::MAX);
     Ok(u8::from(!finished))
+}
+
+fn counted(number: usize, noun: &str) -> String {
+    count(u64::try_from(number).unwrap_or(u64::MAX), noun)
 }

@@ -68,20 +68,21 @@ fn repository(at: &Place) -> Check {
 fn configuration(at: &Place) -> Check {
     let name: Cow<'static, str> = "configuration".into();
     let Ok(layers) = at.layers(&Flags::default()) else {
-        return Check { name, fine: false, text: "wrong: `segue config check` says where".to_owned() };
+        return Check { name, fine: false, text: "invalid: `segue config check` shows where".to_owned() };
     };
     match resolve(&layers) {
         Ok(settings) => Check { name, fine: true, text: format!("policy {}", settings.preset) },
         Err(errors) if errors.only_no_agent() => {
             let found = super::agents::installed();
             let text = match found.first() {
-                Some(first) => format!("no agent chosen; `--agent {first}` is here"),
-                None => "no agent chosen, and none that segue knows is on PATH; `segue demo` needs none"
-                    .to_owned(),
+                Some(first) => format!(
+                    "no agent chosen; {first} is installed: add `--agent {first}` or run `segue init`"
+                ),
+                None => "no agent chosen, and no known agent is on PATH; `segue demo` needs none".to_owned(),
             };
             Check { name, fine: !found.is_empty(), text }
         }
-        Err(_) => Check { name, fine: false, text: "wrong: `segue config check` says where".to_owned() },
+        Err(_) => Check { name, fine: false, text: "invalid: `segue config check` shows where".to_owned() },
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn find(reader: &Reader, typed: &str) -> Result<RunRow, Failure> {
                 .take(8)
                 .map(|row| format!("  {}  {}", row.id, segue_report::plain(&row.task)))
                 .collect();
-            Err(Failure::usage(format!("{typed:?} fits {} runs:\n{}", several.len(), lines.join("\n"))))
+            Err(Failure::usage(format!("{typed:?} matches {} runs:\n{}", several.len(), lines.join("\n"))))
         }
     }
 }

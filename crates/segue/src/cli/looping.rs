@@ -11,7 +11,7 @@ use crate::driver::Look;
 /// Runs the loop to its end and returns the exit code.
 pub(super) fn looping(at: &Place, args: &Loop) -> Result<u8, Failure> {
     if args.max_iterations == 0 {
-        return Err(Failure::usage("--max-iterations 0 leaves nothing to do: give 1 or more"));
+        return Err(Failure::usage("--max-iterations must be 1 or more"));
     }
     let word = args.completion_word.trim();
     if word.is_empty() {

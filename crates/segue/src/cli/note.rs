@@ -10,7 +10,7 @@ use crate::driver::{Message, say_to_run};
 pub(super) fn note(make: impl FnOnce(String) -> Message, words: &[String]) -> Result<u8, Failure> {
     let (Ok(socket), Ok(token)) = (std::env::var("SEGUE_SOCKET"), std::env::var("SEGUE_TOKEN")) else {
         return Err(Failure::usage(
-            "this is for a worker inside a run: SEGUE_SOCKET and SEGUE_TOKEN are not set",
+            "this command works only inside a run: SEGUE_SOCKET and SEGUE_TOKEN are not set",
         ));
     };
     let text = if words.is_empty() { "done".to_owned() } else { words.join(" ") };
@@ -18,7 +18,7 @@ pub(super) fn note(make: impl FnOnce(String) -> Message, words: &[String]) -> Re
         return Err(Failure::usage("the note is empty"));
     }
     say_to_run(Path::new(&socket), &token, make(text))
-        .map_err(|error| Failure::failed(format!("the run could not be reached: {error}")))?;
+        .map_err(|error| Failure::failed(format!("cannot reach the run: {error}")))?;
     out::line("noted");
     Ok(0)
 }

@@ -85,14 +85,12 @@ impl Place {
     fn no_settings(errors: ConfigErrors) -> Failure {
         if errors.only_no_agent() {
             let found = super::agents::installed();
-            let here = if found.is_empty() {
-                "none that segue knows is on PATH".to_owned()
+            let next = if found.is_empty() {
+                "no known agent is installed; `segue agents` shows how to get one".to_owned()
             } else {
-                found.join(", ")
+                format!("installed agents: {}; `segue init` sets one up", found.join(", "))
             };
-            return Failure::usage(format!(
-                "{errors}\nagents found here: {here}; `segue agents` says more, `segue init` sets one up"
-            ));
+            return Failure::usage(format!("{errors}\n{next}"));
         }
         errors.into()
     }
@@ -122,7 +120,7 @@ impl Place {
         if reader.runs()?.is_empty() {
             let here = store.workdir().display().to_string();
             return Err(Failure::usage(format!(
-                "there are no runs in {here} yet; start one with `segue run`"
+                "no runs in {here} yet; start one with `segue run \"your task\"`"
             )));
         }
         Ok(reader)
@@ -132,11 +130,9 @@ impl Place {
     pub(super) fn run(&self, reader: &Reader, id: Option<&str>) -> Result<RunRow, Failure> {
         match id {
             Some(typed) => super::find::find(reader, typed),
-            None => reader
-                .runs()?
-                .into_iter()
-                .next()
-                .ok_or_else(|| Failure::usage("no runs recorded yet; start one with `segue run`")),
+            None => reader.runs()?.into_iter().next().ok_or_else(|| {
+                Failure::usage("no runs recorded yet; start one with `segue run \"your task\"`")
+            }),
         }
     }
 }
@@ -159,7 +155,7 @@ pub(super) fn repo(dir: &Path, settings: &Settings) -> Result<Option<Repo>, Fail
     let repo = Repo::find(dir)?.leaving_out(own_paths(settings));
     if settings.git.commit == CommitMode::Branch && !settings.git.allow_dirty && repo.is_dirty()? {
         return Err(Failure::usage(
-            "there are changes that are not committed, and this policy commits on the branch: \
+            "there are uncommitted changes, and this policy commits on the branch: \
              commit or stash them, or use --allow-dirty or --no-auto-commit",
         ));
     }
@@ -241,7 +237,7 @@ pub(super) fn check_setup(settings: &Settings, task: Option<&Task>, workdir: &Pa
         let Some(program) = shell::first_program(&gate.run) else { continue };
         find_program(&program, workdir).map_err(|why| {
             let hint = if program.contains('/') {
-                format!("if the agent is to write it, call it as `sh {program}`")
+                format!("if the agent will create it, write the gate as `sh {program}`")
             } else {
                 "install it, or correct `run` of the gate".to_owned()
             };
@@ -271,8 +267,7 @@ fn check_task(settings: &Settings, task: &Task) -> Result<(), Failure> {
     let least = task.text.chars().count() as u64 / MOST_CHARS_PER_TOKEN;
     match window {
         Some(window) if least > window => Err(Failure::usage(format!(
-            "the task does not fit: it has at least {least} tokens, and {} works with {window}; \
-             put the material into files and let the task name them, or choose a larger window",
+            "the task does not fit: it has at least {least} tokens, and the window of {} is {window}; move material into files that the task names, or use a larger window",
             agent.name
         ))),
         _ => Ok(()),

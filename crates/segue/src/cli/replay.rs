@@ -30,7 +30,7 @@ pub(super) fn replay(at: &Place, run: Option<&str>) -> Result<u8, Failure> {
         out::line(&format!("run {}: {} events, {decisions} decisions, all the same", row.id, past.len()));
     } else {
         out::line(&format!(
-            "run {}: {} of {} events are decided otherwise",
+            "run {}: {} of {} events lead to other decisions",
             row.id,
             differences.len(),
             past.len()
@@ -39,7 +39,7 @@ pub(super) fn replay(at: &Place, run: Option<&str>) -> Result<u8, Failure> {
         out::line("this is a bug, or the journal was changed: please report it with this output");
     }
     if let Some(why) = changed.as_ref().filter(|_| !at.json) {
-        out::line(&format!("the journal is not as segue left it: {why}"));
+        out::line(&format!("the journal was changed outside segue: {why}"));
     }
     Ok(u8::from(!differences.is_empty() || changed.is_some()))
 }

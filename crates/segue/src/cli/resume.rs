@@ -65,7 +65,7 @@ pub(super) fn resume_with(
     let machine = state.machine;
     let view = machine.view();
     let Some(spec) = view.spec.as_deref() else {
-        return Err(Failure::usage(format!("run {} never began; start it again with `segue run`", row.id)));
+        return Err(Failure::usage(format!("run {} never started; start it again with `segue run`", row.id)));
     };
     refuse_finished(&row.id, view, args.at.as_deref())?;
     let settings = settings(spec, &row.id)?;
@@ -127,14 +127,14 @@ fn check_trust(journal: &mut Journal, run: &str, accepted: bool) -> Result<(), F
     match found {
         Trust::Whole => {}
         Trust::Unknown(why) if accepted => warn(&format!("{why}; accepted")),
-        Trust::Unknown(why) => warn(&format!("{why}; `--accept-journal` says that you know")),
+        Trust::Unknown(why) => warn(&format!("{why}; `--accept-journal` continues anyway")),
         Trust::Broken(why) if accepted => {
             warn(&format!("{why}; accepted as it is"));
             journal.accept(run)?;
         }
         Trust::Broken(why) => {
             return Err(Failure::usage(format!(
-                "run {run} is not as segue left it: {why}. Look at it with `segue show {run}` and `segue log {run}`; \
+                "run {run} was changed outside segue: {why}. Look at it with `segue show {run}` and `segue log {run}`; \
                  `segue resume {run} --accept-journal` continues anyway"
             )));
         }
@@ -166,7 +166,7 @@ pub(super) fn end_orphans(run: &str, view: &View) -> u32 {
     if busy.is_some() && !running.is_empty() {
         let _ = writeln!(
             std::io::stderr().lock(),
-            "segue: what the agent of run {run} was running has {} s to finish",
+            "segue: waiting up to {} s for what the agent of run {run} was running",
             LAST_TOOL.as_secs()
         );
         ended = tree::outwait(&agent, &running, LAST_TOOL);
@@ -180,7 +180,7 @@ pub(super) fn undo_swap(store: &Store, run: &str) -> Option<Event> {
     let left = if kept.is_empty() {
         String::new()
     } else {
-        format!("; changed since and left alone: {}", kept.join(", "))
+        format!("; not restored, because they changed since: {}", kept.join(", "))
     };
     let _ = writeln!(
         std::io::stderr().lock(),
@@ -194,9 +194,7 @@ fn choose(at: &Place, reader: &Reader, id: Option<&str>) -> Result<RunRow, Failu
         return at.run(reader, id);
     }
     let open = reader.runs()?.into_iter().find(|row| !is_done(row));
-    open.ok_or_else(|| {
-        Failure::usage("there is nothing to resume here: every run is finished (`segue status --all`)")
-    })
+    open.ok_or_else(|| Failure::usage("nothing to resume here: every run is finished (`segue status --all`)"))
 }
 
 fn refuse_finished(id: &str, view: &View, at: Option<&str>) -> Result<(), Failure> {
@@ -204,7 +202,7 @@ fn refuse_finished(id: &str, view: &View, at: Option<&str>) -> Result<(), Failur
     match over {
         Some(outcome) if !outcome.resumable() => {
             let way = at.map_or_else(String::new, |typed| {
-                format!("; `segue run --from-checkpoint {typed}` begins a new run from that checkpoint")
+                format!("; `segue run --from-checkpoint {typed}` starts a new run from that checkpoint")
             });
             let why = &outcome.reason;
             Err(Failure::usage(format!("run {id} is finished ({why}); there is nothing to resume{way}")))

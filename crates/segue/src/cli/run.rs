@@ -47,7 +47,7 @@ pub(super) fn run(at: &Place, args: &Run) -> Result<u8, Failure> {
     let task = match (&args.task, &from) {
         (Some(typed), _) => task(typed, &at.dir)?,
         (None, Some(document)) => way_back::task_of(document)?,
-        (None, None) => return Err(Failure::usage("say what is to be done")),
+        (None, None) => return Err(Failure::usage("no task was given: segue run \"your task\"")),
     };
     let look = match (at.json, args.ci) {
         (true, _) => Look::Json,
@@ -172,7 +172,7 @@ pub(super) fn start_as(
 pub(super) fn refuse_unkept(settings: &Settings, day: Option<&DayBook>) -> Result<(), Failure> {
     if settings.budget.day.any() && day.is_none() && !settings.budget.unkept {
         return Err(Failure::usage(
-            "[budget.day] sets a limit, but there is no place to keep the day's book: set HOME or XDG_STATE_HOME",
+            "[budget.day] sets a limit, but there is no place to record the day's spending: set HOME or XDG_STATE_HOME",
         ));
     }
     Ok(())
@@ -250,7 +250,7 @@ pub(super) fn task(typed: &str, dir: &Path) -> Result<Task, Failure> {
     safely::refuse_link_out(root, &path).map_err(|error| Failure::usage(format!("{typed}: {error}")))?;
     if path.is_dir() && !typed.trim().is_empty() {
         return Err(Failure::usage(format!(
-            "{typed} is a folder: name a file in it, or say the task in words"
+            "{typed} is a folder: name a file in it, or give the task as text"
         )));
     }
     if path.is_file() {
@@ -259,7 +259,7 @@ pub(super) fn task(typed: &str, dir: &Path) -> Result<Task, Failure> {
     }
     if looks_like_a_file(typed) {
         return Err(Failure::usage(format!(
-            "{typed}: there is no such file; a task in words has spaces in it"
+            "{typed}: no such file; a task given as text has more than one word"
         )));
     }
     Ok(read_task(typed.as_bytes(), None)?)

@@ -15,7 +15,7 @@ pub(super) fn show(at: &Place, args: &Show) -> Result<u8, Failure> {
     let reader = at.reader()?;
     let row = at.run(&reader, args.run.as_deref())?;
     if args.raw && args.output.is_none() && args.transcript.is_none() {
-        return Err(Failure::usage("--raw goes with --output or --transcript"));
+        return Err(Failure::usage("--raw needs --output or --transcript"));
     }
     if let Some(session) = args.transcript.filter(|_| !args.raw) {
         let only = Some(session).filter(|session| *session > 0);

@@ -24,8 +24,7 @@ pub(super) fn stop(at: &Place, run: Option<&str>, now: bool) -> Result<u8, Failu
     }
     let Some(process) = holder.process() else {
         return Err(Failure::failed(format!(
-            "run {} is active here, but not where its process {} could be told from others (another container or machine): \
-             nothing was signalled; stop it there",
+            "run {} is active, but its process {} is in another container or on another machine: stop it there",
             holder.run, holder.pid
         )));
     };

@@ -146,7 +146,7 @@ fn list(items: &[Item]) -> String {
 
 fn refusal(missing: &[Item]) -> String {
     let mut text =
-        format!("files of this repository would run or widen what you have not allowed:\n{}", list(missing));
+        format!("this repository has commands or settings that you have not allowed:\n{}", list(missing));
     if missing.iter().any(|item| item.own_yes.is_none()) {
         text.push_str("\nread them, then allow them with `segue trust` (a plan: `segue trust PLAN`), or once with --trust or SEGUE_TRUST=1");
     }
@@ -165,7 +165,11 @@ fn ask(key: &str, missing: &[Item]) -> Result<bool, Failure> {
     let (own, common): (Vec<&Item>, Vec<&Item>) = missing.iter().partition(|item| item.own_yes.is_some());
     if !common.is_empty() {
         let shown: Vec<Item> = common.iter().map(|item| (*item).clone()).collect();
-        writeln!(err, "segue: files of this repository would run or widen:\n{}", list(&shown))?;
+        writeln!(
+            err,
+            "segue: this repository has commands or settings that need your permission:\n{}",
+            list(&shown)
+        )?;
         if !said_yes(&mut err, "Allow this for this repository? [y/N] ", &["y", "yes"])? {
             return Ok(false);
         }
@@ -197,23 +201,22 @@ fn store(key: &str, items: &[Item]) -> Result<(), Failure> {
             };
         }
     });
-    changed.map_err(|error| Failure::failed(format!("what you allow cannot be remembered: {error}")))
+    changed.map_err(|error| Failure::failed(format!("cannot save what you allowed: {error}")))
 }
 
 /// `segue trust`: allows, lists or forgets.
 pub(super) fn trust(at: &Place, args: &Trust) -> Result<u8, Failure> {
     if inside_a_run() {
-        return Err(Failure::usage("`segue trust` is refused inside a run: allowing is for the user alone"));
+        return Err(Failure::usage("`segue trust` is refused inside a run: only you can allow things"));
     }
     let key = key(at);
     if args.list {
         return Ok(show(at, &Allowed::read(&key, None)));
     }
-    let failed =
-        |error: std::io::Error| Failure::failed(format!("what you allow cannot be remembered: {error}"));
+    let failed = |error: std::io::Error| Failure::failed(format!("cannot save what you allowed: {error}"));
     if args.revoke {
         allowed::change(&key, |known| *known = allowed::Known::default()).map_err(failed)?;
-        out::line(&said(at, "everything that was allowed here is forgotten"));
+        out::line(&said(at, "forgot everything that was allowed here"));
         return Ok(0);
     }
     if let Some(command) = &args.command {
@@ -240,7 +243,7 @@ pub(super) fn trust(at: &Place, args: &Trust) -> Result<u8, Failure> {
         out::line(&said(at, &format!("not allowed: {}: {advice}", item.line())));
     }
     if common.is_empty() && own.is_empty() {
-        out::line(&said(at, "there is nothing to allow"));
+        out::line(&said(at, "nothing to allow"));
     }
     Ok(0)
 }

@@ -1,6 +1,6 @@
 //! The operator's way back: going on from a checkpoint of one's choice, in the same run or in a new one.
 //!
-//! A checkpoint that is not as it was written is refused here, before anything is begun.
+//! A checkpoint that was changed is refused here, before anything is begun.
 
 use std::io::Write;
 
@@ -31,13 +31,13 @@ pub(super) fn begin_from(at: &Place, typed: &str) -> Result<Document, Failure> {
 pub(super) fn task_of(document: &Document) -> Result<Task, Failure> {
     if document.task.trim().is_empty() {
         return Err(Failure::usage(format!(
-            "checkpoint {} does not hold its task; say it: segue run --from-checkpoint {} \"the task\"",
+            "checkpoint {} does not contain its task; give it: segue run --from-checkpoint {} \"the task\"",
             document.id, document.id
         )));
     }
     if document.redacted > 0 {
         say(&format!(
-            "warning: {} secrets were taken out of checkpoint {}; if the task held one, give the task again",
+            "warning: {} secrets were removed from checkpoint {}; if the task held one, give the task again",
             document.redacted, document.id
         ));
     }
@@ -51,7 +51,7 @@ pub(super) fn adopt(document: Document, place: &Workplace) -> Result<CheckpointR
     let adopted = Document {
         id: format!("{}-c0", place.run),
         run: place.run.clone(),
-        reason: format!("begun from checkpoint {}", document.id),
+        reason: format!("started from checkpoint {}", document.id),
         from: Some(document.id.clone()),
         snapshot: document.snapshot.clone().filter(|_| known),
         tree: document.tree.clone().filter(|_| known),
@@ -94,7 +94,7 @@ pub(super) fn prepare(
     if let Some(situation) = Situation::of(view, clock::now()) {
         let work = save(place, &situation, &format!("before-going-back-{last}"), false, "in progress");
         if let Some(reference) = &work.snapshot {
-            say(&format!("the work as it is now is kept in {reference}"));
+            say(&format!("the current work is saved in {reference}"));
         }
         if let Some(trouble) = &work.trouble {
             say(&format!("warning: {trouble}"));

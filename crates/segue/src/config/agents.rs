@@ -50,7 +50,7 @@ pub(crate) fn resolve(
         if agents.iter().any(|agent| agent.spec.name == *name) {
             warnings.push(Problem::clash(
                 &entry.from,
-                format!("agent {name:?} is named twice; the second is ignored"),
+                format!("agent {name:?} is listed twice; the second one is ignored"),
             ));
             continue;
         }
@@ -61,7 +61,7 @@ pub(crate) fn resolve(
         let granted = layers.values().get(&KeyPath::named("agent", name, "permissions"));
         let bypass = granted.filter(|e| e.value == Value::Permissions(Permissions::Bypass));
         if let Some(Entry { from: from @ Origin::Project(_), .. }) = bypass {
-            let what = format!("the project's own file switches the permission checks of {name:?} off");
+            let what = format!("the project's own segue.toml turns off the permission checks of {name:?}");
             warnings.push(Problem::clash(from, what));
         }
     }

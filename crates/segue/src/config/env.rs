@@ -44,7 +44,7 @@ pub(crate) fn parse(env: impl IntoIterator<Item = (String, String)>) -> FromEnv 
         let mut set = key.env_names().into_iter().filter_map(|name| vars.remove_entry(&name));
         let Some((name, text)) = set.next() else { continue };
         if let Some((other, _)) = set.next().filter(|(_, value)| *value != text) {
-            let what = format!("it says something else than {name}, which is used");
+            let what = format!("it differs from {name}, which takes precedence");
             out.warnings.push(Problem::clash(&Origin::Env(other), what));
         }
         match read(key, &DeValue::String(text.into()), Written::Plain) {

@@ -119,7 +119,7 @@ impl Reader<'_> {
         let from = self.at(name);
         let path = if path == KeyPath::dotted("agent") { KeyPath::dotted("agents") } else { path };
         if let Some((_, first)) = self.values.iter().find(|(known, _)| *known == path) {
-            let what = format!("agent and agents say the same thing ({}); keep one of them", first.from);
+            let what = format!("agent and agents set the same value ({}); keep one of them", first.from);
             self.problems.push(Problem::clash(&from, what));
             return;
         }

@@ -38,9 +38,10 @@ pub(crate) use key::{KEYS, nearest};
 pub(crate) use layers::Layers;
 pub(crate) use paths::path_fault;
 pub(crate) use problem::ConfigErrors;
+pub(crate) use read::expected;
 pub(crate) use resolve::{forms, redaction, resolve, retention, trees_dir};
 pub(crate) use settings::{
     AgentKind, AgentSettings, BudgetSettings, Forms, PromptBy, RedactSettings, Retention, Settings,
 };
-pub(crate) use show::{show, to_json};
+pub(crate) use show::{defaults, show, to_json};
 pub(crate) use value::Permissions;

@@ -31,7 +31,7 @@ pub(crate) fn build(layers: &Layers, problems: &mut Vec<Problem>, warnings: &mut
         (restarts, Some(cap)) if restarts.is_none_or(|n| n > cap) => {
             if let Some(entry) = layers.get("limits.max_restarts") {
                 let why = format!(
-                    "{} is more than {cap}, the most that policy {name:?} allows; write {cap} or less, or choose another policy",
+                    "{} is more than {cap}, the maximum for policy {name:?}; use {cap} or less, or another policy",
                     entry.value
                 );
                 let what = Trouble::BadValue { key: "limits.max_restarts".to_owned(), why };
@@ -84,9 +84,7 @@ fn set_threshold(
     let Some(entry) = layers.get("context_threshold") else { return };
     let Value::Percent(percent) = entry.value else { return };
     if let Some(later) = later_than(entry, policy, layers) {
-        let what = format!(
-            "context_threshold has no effect: {later} comes later and says where to replace the session"
-        );
+        let what = format!("context_threshold has no effect: {later} takes precedence");
         warnings.push(Problem::clash(&entry.from, what));
         return;
     }

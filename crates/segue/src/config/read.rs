@@ -186,7 +186,8 @@ fn count(raw: &DeValue<'_>) -> Option<u32> {
     u32::try_from(integer(raw.as_integer()?)?).ok()
 }
 
-fn expected(kind: Kind) -> String {
+/// What a value of that kind is, in words.
+pub(crate) fn expected(kind: Kind) -> String {
     match kind {
         Kind::Text | Kind::Secret => "text".to_owned(),
         Kind::Choice(words) => format!("one of {}", words.join(", ")),

@@ -4,9 +4,11 @@ use std::fmt;
 
 use serde_json::json;
 
+use crate::config::flags::Flags;
 use crate::config::key::{KEYS, KeyPath};
 use crate::config::layers::Layers;
 use crate::config::policy;
+use crate::config::problem::ConfigErrors;
 use crate::config::value::Value;
 
 /// One value in force.
@@ -51,6 +53,12 @@ pub(crate) fn show(layers: &Layers) -> Vec<Shown> {
         }
     }
     shown
+}
+
+/// What holds for each key that no name of the user's is part of, when nobody sets anything.
+pub(crate) fn defaults() -> Result<Vec<Shown>, ConfigErrors> {
+    let layers = Layers::from_sources(Ok(None), Ok(None), [], &Flags::default())?;
+    Ok(show(&layers).into_iter().filter(|shown| shown.value != "not set").collect())
 }
 
 /// The same for a machine reader: a list of objects with `key`, `value`, `from` and `about`.

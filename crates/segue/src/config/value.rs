@@ -44,7 +44,7 @@ pub(crate) enum Value {
 /// What an agent may do without asking.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Permissions {
-    /// Nothing that it asks for.
+    /// Deny everything that the agent asks for
     #[default]
     Deny,
     /// To change files in the work tree and to run the gates' commands.

@@ -38,7 +38,7 @@ impl Driver {
         self.desk.order(move || {
             if let Err(error) = keep(&state, account, circuit, clock::now()) {
                 notes.note(&format!(
-                    "what was learned about an account could not be saved for other runs: {error}"
+                    "what is known about an account could not be saved for other runs: {error}"
                 ));
             }
         });

@@ -258,7 +258,7 @@ impl Driver {
                 .await;
         let Ok(work) = saved else { return };
         let text = match (work.snapshot, work.trouble) {
-            (Some(snapshot), _) => format!("the work is kept as {snapshot}"),
+            (Some(snapshot), _) => format!("the work is saved as {snapshot}"),
             (None, Some(why)) => {
                 format!("the work is in your files only, a snapshot was not possible: {why}")
             }

@@ -82,11 +82,11 @@ pub(crate) enum DriverError {
     #[error("the run was stopped because its journal cannot be written: {0}")]
     Journal(#[from] segue_journal::Error),
     /// What happened cannot be put into words.
-    #[error("the run was stopped because an event cannot be written down: {0}")]
+    #[error("the run was stopped because an event cannot be stored: {0}")]
     Words(#[from] serde_json::Error),
     /// It was asked to stop twice, and something outside held it up.
     #[error(
-        "stopped at once, without a last checkpoint: `segue resume {run}` continues from what the journal has"
+        "stopped at once, without a last checkpoint: `segue resume {run}` continues from the last saved state"
     )]
     AtOnce {
         /// The run.

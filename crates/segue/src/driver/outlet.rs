@@ -228,7 +228,7 @@ impl Pen {
             text.push_str("\r\x1b[2K");
         }
         if dropped > 0 {
-            text.push_str(&format!("segue: {dropped} lines were left out here: nobody took them\n"));
+            text.push_str(&format!("segue: {dropped} lines were left out here because nothing read them\n"));
         }
         for line in &said.lines {
             text.push_str(line);

@@ -154,7 +154,7 @@ impl Driver {
                 if gemini_home::hooks_are_off(&settings, self.place.store.workdir()) =>
             {
                 self.face.note(
-                    "Gemini CLI is run without the brake: its hooks are switched off, and segue leaves them so",
+                    "Gemini CLI is run without the brake: its hooks are turned off, and segue does not turn them on",
                 );
                 None
             }

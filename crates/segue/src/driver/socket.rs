@@ -163,7 +163,7 @@ async fn take(stream: tokio::net::UnixStream, token: &str, to: &mpsc::Sender<Hea
                 _ => "the run is over".to_owned(),
             }
         }
-        Ok(_) => "the token is not this run's".to_owned(),
+        Ok(_) => "the token belongs to another run".to_owned(),
         Err(_) => "the message cannot be read".to_owned(),
     };
     write.write_all(format!("{reply}\n").as_bytes()).await
@@ -175,10 +175,7 @@ pub(crate) fn send(socket: &Path, token: &str, message: Message) -> io::Result<V
     let peer = rustix::net::sockopt::socket_peercred(&stream)?;
     if !is_own(peer.uid.as_raw()) {
         let who = peer.uid.as_raw();
-        return Err(io::Error::other(format!(
-            "{} is served by user {who}, not by this one",
-            socket.display()
-        )));
+        return Err(io::Error::other(format!("{} belongs to user {who}", socket.display())));
     }
     stream.set_read_timeout(Some(LONGEST_HELD))?;
     let letter = Letter { token: token.to_owned(), message };

@@ -22,7 +22,7 @@ const MOST_BYTES: u64 = 1_000_000;
 /// What the work tree is compared with.
 #[derive(Debug, Clone)]
 pub(crate) struct Start {
-    /// `None` when the run does without git.
+    /// `None` when the run does not use git.
     pub(crate) repo: Option<Repo>,
     /// The tree that the run began with.
     pub(crate) tree: Option<String>,
@@ -118,13 +118,13 @@ fn unchecked(gate: &GateSpec, why: String) -> GateChange {
 }
 
 fn look(gate: &GateSpec, workdir: &Path, start: &Start) -> Result<Vec<Found>, String> {
-    let Some(repo) = &start.repo else { return Err("the run does without git".to_owned()) };
+    let Some(repo) = &start.repo else { return Err("the run does not use git".to_owned()) };
     let Some(base) = &start.tree else {
         return Err("the files at the start were not recorded (git.commit = \"never\")".to_owned());
     };
     let paths = repo.changed_since(base).map_err(|error| error.to_string())?;
     if paths.len() > MOST_FILES {
-        return Err(format!("{} files changed, too many to look into", paths.len()));
+        return Err(format!("{} files changed, too many to inspect", paths.len()));
     }
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     let before = |path: &str| repo.file_of(base, path).map(|file| text(file.bytes));

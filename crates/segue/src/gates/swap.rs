@@ -122,7 +122,7 @@ fn read(path: &Path) -> io::Result<Option<Contents>> {
         known => known?,
     };
     if !known.is_file() {
-        return Err(io::Error::other(format!("{} is no plain file", path.display())));
+        return Err(io::Error::other(format!("{} is not a regular file", path.display())));
     }
     Ok(Some(Contents { bytes: fs::read(path)?, runs: known.permissions().mode() & 0o111 != 0 }))
 }

@@ -65,7 +65,7 @@ pub(crate) enum GitError {
         path: PathBuf,
     },
     /// The call took too long and was ended.
-    #[error("{call} had not finished after {} s and was ended", after.as_secs())]
+    #[error("{call} did not finish within {} s and was stopped", after.as_secs())]
     TimedOut {
         /// Which call.
         call: String,

@@ -95,7 +95,7 @@ impl Repo {
     fn note_secrets(&self, commit: &str, entries: &[Entry]) -> Option<String> {
         let store = SecretStore::of(self.common_dir()).filter(|_| !entries.is_empty())?;
         let error = store.note(commit, entries).err()?;
-        Some(format!("which secret files belong to it could not be noted: {error}"))
+        Some(format!("its secret files could not be recorded: {error}"))
     }
 
     fn commit_tree(

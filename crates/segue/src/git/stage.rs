@@ -113,9 +113,9 @@ impl Repo {
         });
         match missed {
             Ok(Ok(missed)) if missed.is_empty() => {}
-            Ok(Ok(missed)) => troubles.push(format!("changes not taken in: {}", names(&missed))),
+            Ok(Ok(missed)) => troubles.push(format!("changes left out: {}", names(&missed))),
             Ok(Err(error)) => troubles.push(error.to_string()),
-            Err(_) => troubles.push("whether everything was taken in is not known".to_owned()),
+            Err(_) => troubles.push("it is unknown whether everything was included".to_owned()),
         }
         if !new.nested.is_empty() {
             troubles.push(format!("repositories within the repository, left out: {}", names(&new.nested)));
@@ -193,9 +193,8 @@ impl<'a> Private<'a> {
         private.sound = false;
         private.start_from_head()?;
         let (new, changes) = private.both(&private.file)?;
-        troubles.push(format!(
-            "the index could not be read, so the last commit was taken as the start ({error})"
-        ));
+        troubles
+            .push(format!("the index could not be read, so the last commit counts as the start ({error})"));
         Ok((private, new, changes))
     }
 

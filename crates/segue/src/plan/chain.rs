@@ -53,9 +53,9 @@ impl Chain {
         let (expected, next) = (self.link.seq + 1, self.next(seq, change));
         let wrong = |what: &str| Some(format!("change {seq}: {what}"));
         let found = match stored {
-            _ if seq != expected => wrong("a change before it is missing"),
+            _ if seq != expected => wrong("an earlier change is missing"),
             Some(stored) if stored != next.hex().as_bytes() => wrong("it was changed after segue wrote it"),
-            None if self.linked => wrong("it was added by somebody else"),
+            None if self.linked => wrong("it was added outside segue"),
             _ if self.anchor.as_ref().is_some_and(|anchor| anchor.seq == seq && anchor.hash != next.hash) => {
                 wrong("it, or a change before it, was replaced")
             }

@@ -24,12 +24,12 @@ impl Runner {
         let mut texts: Vec<String> = Vec::new();
         for (id, known) in state.phases.iter().filter(|(id, _)| state.whole_of(id).is_none()) {
             match self.plan.phases.iter().find(|phase| same(&phase.id, id)) {
-                None => texts.push(format!("phase {id} is not in the plan any more; what it did stays")),
+                None => texts.push(format!("phase {id} is no longer in the plan; its work is kept")),
                 Some(phase) if known.status == Status::Completed && known.parts.is_empty() => {
                     let changed = known.digest.as_ref().is_some_and(|was| *was != digest(phase));
                     if changed {
                         texts.push(format!(
-                            "phase {id} was changed after it was completed and is not run again; --phase {id} --force does that"
+                            "phase {id} was edited after it was completed and is not run again; --force --phase {id} runs it"
                         ));
                     }
                 }
@@ -71,12 +71,9 @@ impl Runner {
         };
         if open.is_empty() {
             self.exit = if work.is_empty() { 0 } else { 3 };
-            self.tell_open(
-                "open, and done by no phase (`segue run --force --phase ID` runs one again)",
-                &work,
-            )?;
-            self.tell_open("open in phases that the plan itself calls done, and not run", &marked)?;
-            self.tell_open("not checked by segue; look at it yourself", &criteria)?;
+            self.tell_open("open, and not done by any phase (--force --phase ID runs one again)", &work)?;
+            self.tell_open("open in phases that the plan marks as done, and not run", &marked)?;
+            self.tell_open("not checked by segue: review it yourself", &criteria)?;
         } else if self.exit == 0 && self.set.only.is_none() {
             // Nothing failed and nothing can begin: what is left waits for a person, or for something that never comes.
             self.exit = 3;

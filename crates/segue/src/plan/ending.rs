@@ -124,7 +124,7 @@ impl Runner {
         if left.len() < before.unwrap_or(open) && !self.stopping {
             self.report(phase, run, settled, facts)?;
             let text =
-                format!("phase {}: tasks {names} are not reported as done; they are run again", phase.id);
+                format!("phase {}: tasks {names} were not reported as done; running them again", phase.id);
             self.warn("tasks_left", &text)?;
             self.kept.change(|state| {
                 let known = state.phase_mut(&phase.id);
@@ -133,7 +133,7 @@ impl Runner {
             return Ok(());
         }
         let mut settled = settled.clone();
-        settled.why = format!("tasks {names} are not reported as done by their ids");
+        settled.why = format!("tasks {names} were not reported as done by their ids");
         self.finished(phase, run, &settled, facts, Status::NeedsInput, false)?;
         self.voice
             .say(&format!("segue: `segue plan accept {}` says that phase {} is done", phase.id, phase.id));
@@ -188,7 +188,7 @@ impl Runner {
             let list: Vec<String> =
                 parts.iter().map(|part| format!("{} (tasks {})", part.id, part.tasks.join(", "))).collect();
             let text = format!(
-                "phase {} is too large ({why}); it could be split into {}: `segue resume --split auto` does that, or edit the plan",
+                "phase {} is too large ({why}) and could be split into {}: run `segue resume --split auto`, or edit the plan",
                 phase.id,
                 list.join("; ")
             );
@@ -287,7 +287,7 @@ impl Runner {
             known.digest = (status == Status::Completed).then_some(digest);
             known.left = None;
         })?;
-        let word = if unverified { "completed, as far as the agent says" } else { word(status) };
+        let word = if unverified { "completed, according to the agent" } else { word(status) };
         self.voice.say(&format!("phase {} {word}: {}", phase.id, settled.why));
         self.write_back()?;
         self.told.insert(phase.id.clone());

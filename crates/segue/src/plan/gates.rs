@@ -86,7 +86,7 @@ impl Gates {
 
     fn note(&mut self, path: &str) {
         let word = quoted(path);
-        let told = quoted(&format!("{path} is not there, or empty: this phase must write it"));
+        let told = quoted(&format!("{path} is missing or empty: this phase must write it"));
         let run = format!("test -s {word} || {{ echo {told}; exit 1; }}");
         self.add(format!("note {path}"), run, false);
     }

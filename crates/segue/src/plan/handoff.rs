@@ -95,6 +95,6 @@ pub(super) fn read(dir: &Path, phase: &Phase) -> Found {
         Ok(text) => {
             handoff::read(&text, phase).map_or_else(|bad| Found::Damaged(bad.to_string()), Found::Rest)
         }
-        Err(_) => Found::Damaged("it is no text".to_owned()),
+        Err(_) => Found::Damaged("it is not a text file".to_owned()),
     }
 }

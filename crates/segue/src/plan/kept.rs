@@ -31,7 +31,7 @@ const FLAGS: &str = "flags.json";
 #[derive(Debug, Error)]
 pub(crate) enum StateError {
     /// It cannot be read or written.
-    #[error("{}: {source}: the plan was stopped, for what it does could not be remembered", path.display())]
+    #[error("{}: {source}: the plan was stopped because its state could not be stored", path.display())]
     File {
         /// The file.
         path: PathBuf,
@@ -39,7 +39,7 @@ pub(crate) enum StateError {
         source: io::Error,
     },
     /// It says something that this version does not understand.
-    #[error("{}: line {line} cannot be read ({why}); `segue run PLAN --restart` begins the plan again", path.display())]
+    #[error("{}: line {line} cannot be read ({why}); `segue run PLAN --restart` starts the plan over", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -50,8 +50,8 @@ pub(crate) enum StateError {
     },
     /// Somebody else changed it.
     #[error(
-        "plan {plan} is not as segue left it: {why}. Look at it with `segue plan status {plan}`; `segue resume {plan} \
-             --accept-journal` continues all the same, `segue run PLAN --restart` starts it again"
+        "plan {plan} was changed outside segue: {why}. Look at it with `segue plan status {plan}`; `segue resume {plan} \
+             --accept-journal` continues anyway, `segue run PLAN --restart` starts it over"
     )]
     Changed {
         /// The plan.
@@ -96,7 +96,7 @@ impl Kept {
         match kept.chain.trust(kept.seal().as_deref()) {
             Trust::Whole => {}
             Trust::Unknown(why) if accepted => warn(&format!("{why}; accepted")),
-            Trust::Unknown(why) => warn(&format!("{why}; `--accept-journal` says that you know")),
+            Trust::Unknown(why) => warn(&format!("{why}; `--accept-journal` continues anyway")),
             Trust::Broken(why) if accepted => warn(&format!("{why}; accepted as it is")),
             Trust::Broken(why) => return Err(StateError::Changed { plan, why }),
         }

@@ -170,7 +170,7 @@ fn s5_of_a_thousand_changes_to_a_plan_none_goes_unnoticed() {
     for n in 0..1_000 {
         let what = tamper(&dir, &other, &mut dice);
         let error = told(&dir);
-        assert!(error.contains("not as segue left it"), "change {n}, {what}: {error:?}");
+        assert!(error.contains("changed outside segue"), "change {n}, {what}: {error:?}");
         files.iter().for_each(|(path, bytes)| std::fs::write(path, bytes).unwrap());
     }
     assert_eq!(told(&dir), "");
@@ -219,5 +219,5 @@ fn s5_changes_of_an_older_version_have_no_links_and_are_read_on() {
     assert_eq!(told(&dir), "");
     let text = std::fs::read_to_string(dir.join(CHANGES)).unwrap();
     std::fs::write(dir.join(CHANGES), text.replacen("why 3", "why 4", 1)).unwrap();
-    assert!(told(&dir).contains("not as segue left it"));
+    assert!(told(&dir).contains("changed outside segue"));
 }

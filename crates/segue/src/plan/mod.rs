@@ -73,7 +73,7 @@ pub(crate) enum PlanError {
     Prompt(#[from] crate::prompt::PromptError),
     /// It holds commands that nobody allowed.
     #[error(
-        "{plan} holds commands that were not allowed when it was started:\n{commands}\n`segue trust {plan}` allows them"
+        "{plan} contains commands that were not allowed when it was started:\n{commands}\n`segue trust {plan}` allows them"
     )]
     NotAllowed {
         /// The file.

@@ -19,7 +19,7 @@ pub(super) struct Facts {
     pub(super) outcome: Option<Outcome>,
     /// What the agent said last.
     pub(super) words: String,
-    /// What the gates said last.
+    /// Show the last output of each gate.
     pub(super) gates: Vec<GateResult>,
     /// What the agent changed of what they run.
     pub(super) gate_changes: Vec<GateChange>,
@@ -136,10 +136,9 @@ pub(super) fn settle(exit: Option<i32>, facts: Option<&Facts>) -> Settled {
         let (end, why) = match exit {
             None => (End::Lost, "its process was killed".to_owned()),
             Some(130) => (End::Stopped, "it was interrupted".to_owned()),
-            Some(code) => (
-                End::Refused,
-                format!("its run could not be carried out (exit {code}); the reason stands above"),
-            ),
+            Some(code) => {
+                (End::Refused, format!("its run could not start (exit {code}); the reason is above"))
+            }
         };
         return derived(end, why, known);
     };
@@ -166,7 +165,7 @@ pub(super) fn settle(exit: Option<i32>, facts: Option<&Facts>) -> Settled {
             settled.report.issues.extend(read.report.issues);
             settled.report.issues.truncate(report::ENTRIES);
             settled.report.summary = read.report.summary;
-            settled.mended = vec!["its status was not what the gates say".to_owned()];
+            settled.mended = vec!["its status contradicts the gates".to_owned()];
             settled
         }
         Err(none) => {

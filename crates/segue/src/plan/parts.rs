@@ -65,7 +65,7 @@ impl Runner {
             return Ok(false);
         }
         let phase = phase.clone();
-        self.split(&phase, parts, &format!("it is likely to take {percent} % of a session"))?;
+        self.split(&phase, parts, &format!("it will probably use {percent} % of a session"))?;
         Ok(true)
     }
 
@@ -76,8 +76,8 @@ impl Runner {
         let alone = self.why_not_in_parallel(phase, &parts);
         let how = match &alone {
             None => "in parallel".to_owned(),
-            Some(why) if why.is_empty() => "one after the other".to_owned(),
-            Some(why) => format!("one after the other ({why})"),
+            Some(why) if why.is_empty() => "one after another".to_owned(),
+            Some(why) => format!("one after another ({why})"),
         };
         let text = format!(
             "Phase {} too large ({why}). Splitting into {count} sub-phases, launching {how}...",
@@ -117,7 +117,7 @@ impl Runner {
         let claims: Vec<Claim> = pieces.iter().map(|part| Claim::of(part, Some(&phase.id))).collect();
         let pairs = || (0..pieces.len()).flat_map(|at| (at + 1..pieces.len()).map(move |other| (at, other)));
         if pairs().all(|(at, other)| pieces[other].needs.contains(&pieces[at].id)) {
-            return Some("they need one another".to_owned());
+            return Some("they depend on each other".to_owned());
         }
         let apart = |at: usize, other: usize| {
             !claims[at].excludes(&claims[other]) && !pieces[other].needs.contains(&pieces[at].id)

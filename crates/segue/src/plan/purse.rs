@@ -109,9 +109,7 @@ impl Runner {
         let Some((limit, value)) = self.set.shared.reached(self.spent()) else { return Ok(()) };
         if !self.interrupted {
             self.exit = if self.exit == 0 { 4 } else { self.exit };
-            self.voice.say(&format!(
-                "segue: the plan has used up its limit ({value}): everything that runs is stopped"
-            ));
+            self.voice.say(&format!("segue: the plan reached its limit ({value}): stopping all phases"));
             self.tell(Outer::LimitReached(LimitReached { limit, value }))?;
             self.interrupt();
         }
@@ -124,7 +122,7 @@ impl Runner {
         // One more session would be one too many.
         let next = Spent { sessions: spent.sessions.saturating_add(1), ..spent };
         let Some((limit, value)) = self.set.shared.reached(next) else { return Ok(false) };
-        self.voice.say(&format!("segue: the plan has used up its limit ({value}): no new phase starts"));
+        self.voice.say(&format!("segue: the plan reached its limit ({value}): no new phase starts"));
         self.tell(Outer::LimitReached(LimitReached { limit, value }))?;
         self.stop_with(4);
         Ok(true)

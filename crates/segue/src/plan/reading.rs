@@ -60,7 +60,7 @@ impl Runner {
                 Ok(())
             }
             Err(error) if self.told.insert(UNREADABLE.to_owned()) => {
-                let text = format!("{error}; until then the plan continues as last read");
+                let text = format!("{error}; until then the plan continues with the version read before");
                 self.warn("plan_unreadable", &text)
             }
             Err(_) => Ok(()),

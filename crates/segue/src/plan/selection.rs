@@ -20,7 +20,7 @@ pub(crate) fn select_phases(
             found.extend(range);
         } else {
             let ids: Vec<&str> = plan.phases.iter().map(|phase| phase.id.as_str()).collect();
-            return Err(format!("the plan has no phase {word}; it has {}", ids.join(", ")));
+            return Err(format!("the plan has no phase {word}; its phases are {}", ids.join(", ")));
         }
     }
     Ok(found)

@@ -101,7 +101,7 @@ impl Runner {
     fn started(&mut self, phase: &Phase) -> Result<(), PlanError> {
         let title = if phase.title.is_empty() { String::new() } else { format!(" - {}", phase.title) };
         let words = match self.voice.screen {
-            Some(_) => format!("[{}] begins{title}", phase.id),
+            Some(_) => format!("[{}] started{title}", phase.id),
             None => format!("\n== phase {}{title}", phase.id),
         };
         self.voice.say(&words);
@@ -170,7 +170,7 @@ impl Runner {
             write_back: !self.kept.state().options.no_write_back,
         };
         stored::keep_tasks(&dir, phase).map_err(|source| PlanError::System {
-            what: "what its tasks are called could not be kept",
+            what: "the names of its tasks could not be stored",
             source,
         })?;
         let users = self.kept.state().users.clone();

@@ -78,11 +78,11 @@ fn put(text: &str) {
 pub(crate) fn estimate_words(estimate: &Estimate) -> Vec<String> {
     let mut lines: Vec<String> = estimate.phases.iter().flat_map(phase).collect();
     let share = estimate.percent.map_or_else(String::new, |percent| format!(" ({percent} % of a session)"));
-    lines.push(format!("all that is left: {} tokens{share}", thousands(estimate.tokens)));
+    lines.push(format!("remaining: {} tokens{share}", thousands(estimate.tokens)));
     match estimate.budget {
-        Some(budget) => lines.push(format!("a session may use {} tokens", thousands(budget))),
+        Some(budget) => lines.push(format!("a session can use {} tokens", thousands(budget))),
         None => lines.push(
-            "what a session may use is not known: give --window, or set window in [agent.NAME]".to_owned(),
+            "the size of a session is unknown: give --window, or set window in [agent.NAME]".to_owned(),
         ),
     }
     lines.extend(estimate.warnings.iter().map(|warning| format!("warning: {}", plain(warning))));

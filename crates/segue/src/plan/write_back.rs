@@ -89,7 +89,7 @@ impl Runner {
                 Ok(true) => written.push(self.path_from_top(&name)),
                 Ok(false) => {}
                 Err(why) => {
-                    let text = format!("{name}: what phase {id} has done could not be written back: {why}");
+                    let text = format!("{name}: the results of phase {id} could not be written back: {why}");
                     self.warn("write_back", &text)?;
                 }
             }
@@ -128,7 +128,7 @@ impl Runner {
             }
             repo.wait_for_others();
             let head = repo.head().filter(|head| !parallel && repo.head_is_own() && self.made(id, head));
-            let message = format!("Phase {id}: the plan says what is done");
+            let message = format!("Phase {id}: tick off what is done");
             repo.commit_only(&tracked, &message, head.is_some())?;
             if let (Some(before), Some(after)) = (head, repo.head()) {
                 // The report is for people: one that cannot be written names a commit that git still finds.

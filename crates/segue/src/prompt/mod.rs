@@ -118,7 +118,7 @@ pub(crate) enum PromptError {
         name: String,
     },
     /// It speaks of something that it is not given.
-    #[error("prompt {name} ({path}): there is no {variable:?} to fill in; it may use {}", known.join(", "))]
+    #[error("prompt {name} ({path}): there is no variable {variable:?}; it may use {}", known.join(", "))]
     Variable {
         /// The template's name.
         name: String,
@@ -131,7 +131,7 @@ pub(crate) enum PromptError {
     },
     /// It leaves out what every continuation must hold.
     #[error(
-        "prompt {name} ({path}): {{{{ {variable} }}}} is missing, so the next session would not know it{hint}"
+        "prompt {name} ({path}): {{{{ {variable} }}}} is missing, so the next session would not get it{hint}"
     )]
     Lacks {
         /// The template's name.

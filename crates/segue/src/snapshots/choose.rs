@@ -28,7 +28,7 @@ pub(crate) enum NoSnapshot {
         known: Vec<String>,
     },
     /// Several have that beginning.
-    #[error("{typed:?} may be any of {}; type more of it", found.join(", "))]
+    #[error("{typed:?} is ambiguous: {}; type more of it", found.join(", "))]
     Several {
         /// As it was typed.
         typed: String,

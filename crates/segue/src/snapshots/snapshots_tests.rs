@@ -101,7 +101,7 @@ fn one_is_meant_by_name_reference_label_beginning_or_as_the_last() {
         assert_eq!(meant(typed).as_deref(), Ok(name), "{typed}");
     }
     assert!(meant("c9").unwrap_err().contains("r1/c9"));
-    assert!(meant("r2").unwrap_err().contains("may be any of"));
+    assert!(meant("r2").unwrap_err().contains("is ambiguous"));
     assert!(meant("r2/emd-50").unwrap_err().contains("did you mean r2/end-50?"));
     assert!(meant("").unwrap_err().contains("the newest are r2/end-50"));
     assert!(choose(&[], "last").unwrap_err().to_string().contains("no snapshots here yet"));
@@ -115,7 +115,7 @@ fn a_plan_stands_for_its_phases_runs_too() {
     assert_eq!(all, ["plan-a", "r3", "r5", "w1", "w2"]);
     assert_eq!(runs("ol").unwrap().0, "old");
     assert_eq!(runs("r1").unwrap().1.len(), 1);
-    assert!(runs("plan").unwrap_err().contains("may be any of plan-b, plan-a"));
+    assert!(runs("plan").unwrap_err().contains("is ambiguous plan-b, plan-a"));
     assert!(runs("plan-q").unwrap_err().contains("did you mean plan-"));
     assert!(runs("zzzz").unwrap_err().contains("no run and no plan"));
 }

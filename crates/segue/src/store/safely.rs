@@ -27,7 +27,7 @@ pub(crate) fn open_with(path: &Path, flags: OFlags) -> io::Result<File> {
     let mut at = rustix::fs::open(base, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let mut parts = path.strip_prefix(base).unwrap_or(path).components().peekable();
     while let Some(part) = parts.next() {
-        let Component::Normal(name) = part else { return Err(io::Error::other("it is no path of segue's")) };
+        let Component::Normal(name) = part else { return Err(io::Error::other("it is not a path of segue")) };
         let flags = if parts.peek().is_some() { OFlags::DIRECTORY } else { flags };
         at = rustix::fs::openat(&at, name, flags | safe, Mode::RUSR | Mode::WUSR)?;
     }
@@ -100,11 +100,11 @@ pub(crate) fn seal(path: &Path) -> Option<String> {
 }
 
 fn is_plain(file: File) -> io::Result<File> {
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no plain file")) }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
 }
 
 fn text(bytes: Vec<u8>) -> io::Result<String> {
-    String::from_utf8(bytes).map_err(|_| io::Error::other("it is no text"))
+    String::from_utf8(bytes).map_err(|_| io::Error::other("it is not a text file"))
 }
 
 fn all(file: File) -> io::Result<Vec<u8>> {

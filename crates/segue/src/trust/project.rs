@@ -24,7 +24,7 @@ pub(crate) fn items(layers: &Layers, root: &Path) -> Vec<Item> {
         let Origin::Project(spot) = &entry.from else { continue };
         if LIMITS.contains(&path.parts().first().map_or("", String::as_str)) {
             let place = format!("{}:{}", file_name(&spot.file), spot.line);
-            items.push(Item::new(format!("limit of your own replaced: {path} = {}", entry.value), place));
+            items.push(Item::new(format!("overrides your own limit: {path} = {}", entry.value), place));
         }
     }
     items
@@ -51,7 +51,7 @@ fn of_value(parts: &[&str], value: &Value, place: &str, root: &Path) -> Vec<Item
         (["agent", name, "args"], Value::List(list)) => {
             one(format!("agent {name} is given: {}", words(list)))
         }
-        (["agent", name, "kind"], Value::Text(kind)) => one(format!("agent {name} is driven as: {kind}")),
+        (["agent", name, "kind"], Value::Text(kind)) => one(format!("agent {name} is treated as: {kind}")),
         (["agent", name, "env", variable], Value::Secret(text)) => {
             let hash = fingerprint(text.as_bytes());
             one(format!("agent {name} environment: {variable}={} [{hash}]", shown(variable, text)))
@@ -78,7 +78,7 @@ fn of_value(parts: &[&str], value: &Value, place: &str, root: &Path) -> Vec<Item
             one(format!("redaction: {what} = false"))
         }
         (["redact", "allow"], Value::List(list)) => {
-            list.iter().map(|text| Item::new(format!("redaction leaves alone: {text}"), place)).collect()
+            list.iter().map(|text| Item::new(format!("redaction ignores: {text}"), place)).collect()
         }
         (["env", "pass"], Value::List(list)) => {
             list.iter().map(|name| Item::new(format!("environment passed on: {name}"), place)).collect()

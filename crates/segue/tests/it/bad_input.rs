@@ -85,7 +85,7 @@ fn a_state_folder_that_cannot_be_written_is_refused() {
     }
     assert_eq!(output.status.code(), Some(2), "{err}");
     assert!(
-        err.contains(".git/segue") && err.contains("another user's") && !err.contains("panicked"),
+        err.contains(".git/segue") && err.contains("owned by another user") && !err.contains("panicked"),
         "{err}"
     );
 }
@@ -265,7 +265,7 @@ fn flags_that_make_no_sense_are_refused_by_name() {
 fn changes_that_are_not_committed_are_kept_from_a_policy_that_commits() {
     let world = world();
     world.write("README.md", "changed by hand\n");
-    let words = ["not committed", "--allow-dirty", "--no-auto-commit"];
+    let words = ["uncommitted changes", "--allow-dirty", "--no-auto-commit"];
     refused(&world, &["run", "TASK.md", "--policy", "phased"], 2, &words);
     assert_eq!(world.read("README.md"), "changed by hand\n");
     world.segue(&["run", "TASK.md", "--policy", "phased", "--no-auto-commit"]).exits(0);

@@ -1,4 +1,4 @@
-//! Phases side by side: work trees of their own, merged in the order of the plan, and nothing lost.
+//! Phases side by side: work trees of their own, merged in plan order, and nothing lost.
 
 use segue_rehearsal::script::Script;
 use serde_json::Value;
@@ -53,7 +53,7 @@ fn one_then_ten_side_by_side_then_one_come_to_the_same_tree_as_one_by_one() {
     beside.assert_each_step_once(&done);
     let expected: Vec<(String, String)> =
         (1..=12).map(|n: u32| (n.to_string(), "completed".to_owned())).collect();
-    assert_eq!(ended(&done), expected, "in the order of the plan: {}", done.all());
+    assert_eq!(ended(&done), expected, "in plan order: {}", done.all());
     nothing_is_left(&beside);
     let at_once = most_at_once(&done.lines());
     assert!((3..=5).contains(&at_once), "{at_once} at once");

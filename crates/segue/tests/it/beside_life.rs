@@ -346,7 +346,7 @@ fn what_cannot_run_side_by_side_is_refused_with_what_to_do() {
     world.write("README.md", &mine);
     world.segue(&["run", "segue.plan.toml", "--parallel", "2", "--allow-dirty", "--phase", "1"]).exits(0);
     assert_eq!(world.read("README.md"), mine, "it stays where it is");
-    assert!(!world.git(&["show", "HEAD:README.md"]).contains("mine"), "and out of the phases");
+    assert!(!world.git(&["show", "HEAD:README.md"]).contains("mine"), "to leave them out of the phases");
     world.git(&["checkout", "--quiet", "README.md"]);
     // The plan itself need not be committed.
     let done = world.segue(&["run", "segue.plan.toml", "--json", "--parallel", "2", "--restart"]);

@@ -79,7 +79,7 @@ fn both_are_there(world: &World) {
     let log = world.git(&["log", "--first-parent", "--format=%s"]);
     assert!(
         !world.git(&["log", "-p", "--first-parent"]).contains("+<<<<<<<"),
-        "no marker comes into the branch: {log}"
+        "no marker is being merged into the branch: {log}"
     );
     assert_eq!(state(world)["status"], "completed");
     assert!(world.steps().repeated().is_empty() && world.steps().lost(3).is_empty());

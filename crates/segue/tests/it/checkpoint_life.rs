@@ -82,7 +82,7 @@ fn they_are_listed_shown_compared_and_taken_elsewhere() {
 fn a_name_that_fits_none_or_several_is_refused_with_those_there_are() {
     let (world, done) = finished();
     let run = done.run();
-    for (typed, words) in [("c9999", "there is no checkpoint"), (run.as_str(), "may be any of")] {
+    for (typed, words) in [("c9999", "there is no checkpoint"), (run.as_str(), "is ambiguous")] {
         let refused = world.segue(&["checkpoint", "show", typed]);
         refused.exits(2);
         assert!(refused.err.contains(words) && refused.err.contains(&format!("{run}-c")), "{}", refused.err);
@@ -127,7 +127,7 @@ fn c9_verify_names_each_damage_and_what_to_do() {
     faulty("holds checkpoint");
     std::fs::write(&file, &bytes).unwrap();
     world.git(&["update-ref", "-d", snapshot]);
-    faulty("not in git any more");
+    faulty("no longer in git");
     world.git(&["update-ref", snapshot, "HEAD"]);
     faulty("was moved");
     world.git(&["update-ref", snapshot, hash.trim()]);

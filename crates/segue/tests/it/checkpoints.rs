@@ -30,7 +30,7 @@ fn c2_an_agent_that_refuses_is_not_needed() {
     done.exits(0);
     world.assert_each_step_once(&done);
     assert!(done.of("checkpoint.taken").iter().all(|c| c["by"] == "segue"), "{}", done.all());
-    assert!(done.warnings("no_answer")[0].contains("segue writes it"), "{}", done.all());
+    assert!(done.warnings("no_answer")[0].contains("segue writes one"), "{}", done.all());
     assert_eq!(done.finished()["verdict"], "verified");
 }
 

@@ -151,7 +151,7 @@ fn the_demo_says_in_words_what_happened_and_where_to_look() {
     for words in [
         "verified: all gates pass",
         "4 sessions · 3 handoffs",
-        "by the steps' own log: 19 of 19 steps done, 0 repeated, 0 lost; 4 sessions, 0 overflows at the model",
+        "step log: 19 of 19 steps done, 0 repeated, 0 lost · 4 sessions, 0 overflows",
         " status   (log, show, replay)",
         &format!("cd {repository}"),
     ] {

@@ -1,8 +1,8 @@
 //! What the documents tell people to type works: every `segue` command line is accepted by the program, and every piece
 //! of TOML is a configuration without faults.
 //!
-//! Command lines are parsed, not run (`--help` is put behind them): most need an agent, a plan or a run of one's own. The
-//! README's first steps are run in `first_minutes` and `real::newcomer`.
+//! Command lines are parsed here (`--help` is put behind them) and executed in `executed`. The README's first steps are run
+//! with a real CLI in `real::newcomer`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ use std::process::Command;
 use crate::support::{World, small};
 use crate::words::shown_by_the_program;
 
-fn documents() -> Vec<(String, String)> {
+pub(crate) fn documents() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let mut files: Vec<PathBuf> = ["docs", "docs/guide"]
         .iter()
@@ -42,7 +42,7 @@ fn blocks(text: &str) -> Vec<(&str, String)> {
 }
 
 /// The command lines in a document: lines of blocks that begin with `segue`, and inline code that does.
-fn commands(text: &str) -> Vec<String> {
+pub(crate) fn commands(text: &str) -> Vec<String> {
     let mut found: Vec<String> = blocks(text)
         .iter()
         .flat_map(|(_, body)| body.lines().map(str::to_owned).collect::<Vec<_>>())
@@ -58,7 +58,7 @@ fn commands(text: &str) -> Vec<String> {
 }
 
 /// The words of a command line up to where its explanation begins: two spaces, a comment, a pipe, or an ellipsis.
-fn words(line: &str) -> Vec<String> {
+pub(crate) fn words(line: &str) -> Vec<String> {
     let end = ["  ", " #", " | ", " > "].iter().filter_map(|mark| line.find(mark)).min();
     let line = &line[..end.unwrap_or(line.len())];
     let mut words = Vec::new();
@@ -127,7 +127,7 @@ fn documented_advice_in_messages_is_a_command_that_the_program_takes() {
 }
 
 /// The line with something for what a message fills in.
-fn filled_in(line: &str) -> String {
+pub(crate) fn filled_in(line: &str) -> String {
     let mut filled = String::new();
     let mut rest = line;
     while let Some((before, after)) = rest.split_once('{') {

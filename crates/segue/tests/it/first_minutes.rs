@@ -41,9 +41,9 @@ fn init_proposes_what_it_finds_and_writes_a_file_that_is_right() {
         let output = run.env_remove("SEGUE_TRUST").output().unwrap();
         String::from_utf8_lossy(&output.stderr).contains(what)
     };
-    assert!(!missing("what you have not allowed"));
+    assert!(!missing("that you have not allowed"));
     world.write("segue.toml", &file.replace("cargo test", "cargo bench"));
-    assert!(missing("what you have not allowed"));
+    assert!(missing("that you have not allowed"));
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn init_with_flags_only_takes_them_and_without_an_agent_says_so() {
     let world = with_agents(&[]);
     let none = world.segue(&["init"]);
     assert_eq!(none.code, Some(2), "{}", none.all());
-    assert!(none.err.contains("no agent that segue knows is installed"), "{}", none.err);
+    assert!(none.err.contains("no known agent is installed"), "{}", none.err);
     let json = world.segue(&["init", "--json", "--agent", "claude,gemini", "--no-gate"]);
     assert_eq!(json.code, Some(0), "{}", json.all());
     assert_eq!(json.lines()[0]["agents"], serde_json::json!(["claude", "gemini"]));
@@ -182,12 +182,8 @@ fn clean_lists_everything_and_removes_only_when_told_to() {
     assert!(!refs().is_empty());
     let listed = world.segue(&["clean", "--all", "--dry-run", "--json"]).lines();
     let whats: Vec<&str> = listed.iter().map(|line| line["what"].as_str().unwrap()).collect();
-    let all = [
-        "runs, checkpoints and outputs",
-        "snapshots (refs/segue)",
-        "demo or rehearsal",
-        "state of your account",
-    ];
+    let all =
+        ["runs, checkpoints and outputs", "snapshots (refs/segue)", "demo or rehearsal", "your user state"];
     assert!(all.iter().all(|what| whats.contains(what)), "{whats:?}");
     let unasked = world.segue(&["clean"]);
     assert_eq!(unasked.code, Some(2), "{}", unasked.all());

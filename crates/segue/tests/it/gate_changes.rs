@@ -57,7 +57,7 @@ fn truth5_without_git_it_is_said_that_nobody_can_tell() {
     let world = world("test -f parts/02.txt\n", "true");
     let done = world.segue(&["run", "TASK.md", "--json", "--no-git"]);
     done.exits(0);
-    assert_eq!(done.of("gate.changed")[0]["unchecked"], "the run does without git", "{}", done.all());
+    assert_eq!(done.of("gate.changed")[0]["unchecked"], "the run does not use git", "{}", done.all());
 }
 
 #[test]

@@ -33,6 +33,7 @@ mod demo;
 mod documented;
 #[cfg(test)]
 mod endurance;
+mod executed;
 #[cfg(test)]
 mod first_minutes;
 #[cfg(test)]
@@ -51,6 +52,8 @@ mod hostile;
 mod kill;
 #[cfg(test)]
 mod kill_more;
+#[cfg(test)]
+mod links;
 #[cfg(test)]
 mod long_runs;
 #[cfg(test)]

@@ -45,10 +45,10 @@ fn what_a_rehearsal_cannot_do_is_said_before_anything_is_made() {
     for (args, says) in [
         (&["--agent", "claude", "--fault", "418"][..], "the faults are: 429"),
         (&["--agent", "claude", "--fault", "401", "--when", "later"], "start, middle or checkpoint"),
-        (&["--agent", "claude", "--fault", "401", "--times", "0"], "a number from 1 on"),
+        (&["--agent", "claude", "--fault", "401", "--times", "0"], "1 or more"),
         (&["--agent", "claude", "--window", "5k"], "from 20000 on"),
         (&["--agent", "claude", "--window", "much"], "from 20000 on"),
-        (&["--agent", "claude", "--steps", "1"], "from 2 to 500"),
+        (&["--agent", "claude", "--steps", "1"], "between 2 and 500"),
         (&["--agent", "claude", "--when", "start"], "--fault"),
         (&["--agent", "claude", "--policy", "nosuch"], "nosuch"),
         (&["--agent", "scripted", "--fault", "401"], "needs a real agent"),

@@ -194,7 +194,7 @@ impl Left {
         change(self);
         let done = self.world.segue(&["resume", &self.run]);
         done.exits(2);
-        for expected in [words, "not as segue left it", "--accept-journal"] {
+        for expected in [words, "changed outside segue", "--accept-journal"] {
             assert!(done.err.contains(expected), "{expected}: {}", done.err);
         }
         assert_eq!(self.world.steps().sessions().len(), sessions, "nothing was started");
@@ -210,7 +210,7 @@ impl Left {
 fn a_run_that_somebody_changed_is_never_resumed_silently() {
     let left = Left::new();
     let gate = "UPDATE events SET event = replace(event, 'check', 'chuck') WHERE seq = 1";
-    left.refused("event 1: it is not as it was written", |left| left.sql(gate));
+    left.refused("event 1: it was changed", |left| left.sql(gate));
     left.refused("was replaced", |left| {
         left.sql(gate);
         Journal::open(&left.world.state_dir().join("runs")).accept(&left.run).unwrap();
@@ -232,7 +232,7 @@ fn a_run_that_somebody_changed_is_never_resumed_silently() {
     });
     std::fs::remove_file(left.journal().with_file_name("private.json")).unwrap();
     let changed = left.world.segue(&["replay", &left.run]);
-    assert!(!changed.out.contains("not as segue left it"), "{}", changed.all());
+    assert!(!changed.out.contains("changed outside segue"), "{}", changed.all());
     let done = left.world.segue(&["resume", "--json"]);
     done.exits(0);
     assert!(!done.err.contains("warning"), "{}", done.err);
@@ -247,7 +247,7 @@ fn a_changed_run_is_resumed_when_the_user_says_so_and_one_from_elsewhere_with_a_
     left.world.segue(&["resume", &left.run]).exits(2);
     let replayed = left.world.segue(&["replay", &left.run]);
     replayed.exits(1);
-    assert!(replayed.out.contains("not as segue left it: event 2"), "{}", replayed.all());
+    assert!(replayed.out.contains("changed outside segue: event 2"), "{}", replayed.all());
     left.sql("UPDATE events SET at = at - 1 WHERE seq = 2");
     let done = left.world.segue(&["resume", &left.run, "--json"]);
     done.exits(0);
@@ -287,7 +287,7 @@ fn s5_a_plan_that_somebody_changed_is_never_gone_on_with_silently() {
         ("changed after segue wrote it", &|| put(&changes, &text(&changes).replacen("Parts", "Party", 1))),
         ("missing at the end", &|| put(&changes, text(&changes).split_inclusive('\n').next().unwrap())),
         ("was removed", &|| std::fs::remove_file(&anchor).unwrap()),
-        ("added by somebody", &|| {
+        ("added outside segue", &|| {
             let next = text(&changes).lines().count() + 1;
             put(
                 &changes,
@@ -307,7 +307,7 @@ fn s5_a_plan_that_somebody_changed_is_never_gone_on_with_silently() {
             let done = world.segue(args);
             done.exits(2);
             assert!(
-                done.err.contains(words) && done.err.contains("not as segue left it"),
+                done.err.contains(words) && done.err.contains("changed outside segue"),
                 "{args:?}: {}",
                 done.err
             );

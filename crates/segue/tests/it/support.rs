@@ -436,7 +436,7 @@ pub(crate) fn stage_after_tool(k: u64, steps: u32, script: &Script, prepare: imp
 /// meant to meet. A program that is wrong is wrong every time.
 pub(crate) fn meets(what: &str, scene: impl Fn() -> bool) {
     const TRIES: u32 = 6;
-    assert!((0..TRIES).any(|_| scene()), "never came about: {what}");
+    assert!((0..TRIES).any(|_| scene()), "never occurred: {what}");
 }
 
 /// What is left of a run: every process that carries its mark, by id and command line.

@@ -35,6 +35,10 @@ const NOT_USED: &[(&str, &str)] = &[
     (r"\bmend(s|ed|ing)?\b", "fix, resolve"),
     (r"\btries now\b", "press Enter to retry now"),
     (r"\bpacked \{?\d|\{\}x\b", "(left out)"),
+    (r"\bset-ups?\b", "setup"),
+    (r"\bside by side\b", "in parallel"),
+    (r"\bwhen left out\b|\bbeginning of it\b", "(default: …)"),
+    (r"\bexecute or widen\b", "commands and settings"),
     (r"\bnot waiting for a provider\b", "provider unavailable, retry later"),
 ];
 

@@ -111,7 +111,7 @@ fn a_branch_is_made_of_a_snapshot_and_none_is_moved() {
     made.exits(0);
     assert_eq!(text(&made.lines()[0]["branch"]), "back/again");
     assert_eq!(world.git(&["rev-parse", "back/again"]).trim(), commit);
-    for (name, words) in [("back/again", "already"), ("a..b", "no such name"), ("-d", "branch")] {
+    for (name, words) in [("back/again", "already"), ("a..b", "not a valid branch name"), ("-d", "branch")] {
         let refused = world.segue(&["work", "restore", "last", &format!("--branch={name}")]);
         refused.exits(2);
         assert!(refused.err.contains(words), "{}", refused.err);
@@ -149,7 +149,7 @@ fn what_is_not_there_is_refused_with_what_is() {
     let near = format!("{}/emd", done.run());
     for (args, words) in [
         (["show", "nothing-like-it"], "the newest are "),
-        (["show", "c"], "may be any of"),
+        (["show", "c"], "is ambiguous"),
         (["restore", near.as_str()], "there is no snapshot"),
         (["list", "zzz"], "no run and no plan"),
     ] {

@@ -40,7 +40,7 @@ fn a_wrong_token_is_refused_and_leaves_no_note() {
     let done = world.segue(&["run", "TASK.md", "--json"]);
     done.exits(0);
     let said = std::fs::read_to_string(&answers).unwrap();
-    assert_eq!(said.matches("the token is not this run's").count(), 6, "{said}");
+    assert_eq!(said.matches("the token belongs to another run").count(), 6, "{said}");
     assert_eq!(said.lines().filter(|l| *l == "1").count(), 6, "{said}");
     assert!(!done.all().contains("forged"));
     assert!(world.checkpoints().iter().all(|c| c["notes"].as_array().unwrap().is_empty()));
@@ -59,6 +59,6 @@ fn outside_a_run_a_note_is_refused_with_2() {
     world.set_env("SEGUE_TOKEN", "t");
     let gone = world.segue(&["progress", "x"]);
     gone.exits(1);
-    assert!(gone.err.contains("could not be reached"), "{}", gone.err);
+    assert!(gone.err.contains("cannot reach the run"), "{}", gone.err);
     world.segue(&["progress", "  "]).exits(2);
 }

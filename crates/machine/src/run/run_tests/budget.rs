@@ -150,7 +150,7 @@ fn four_fifths_of_a_limit_are_told_once_over_all_sessions() {
     scene.usage(1_000).usage(2_000).usage(3_000).usage(30_000).usage(43_000);
     assert!(near(&scene).is_empty());
     scene.usage(2_000).usage(3_000);
-    assert_eq!(near(&scene), ["81 % of the token limit is used: 81000 tokens of 100000 tokens"]);
+    assert_eq!(near(&scene), ["81 % of the token limit is used: 81k tokens of 100k tokens"]);
     scene.killed_and_resumed().usage(2_000);
     assert_eq!((near(&scene).len(), scene.is_over()), (1, false));
 }
@@ -231,7 +231,7 @@ fn a_session_that_could_not_even_begin_is_not_started() {
     assert_eq!((scene.limits(), scene.started().len()), (vec![Limit::Tokens], 1));
     let outcome = scene.outcome();
     assert_eq!(outcome.exit_code(false), 4);
-    assert!(outcome.reason.contains("leaves 109000 tokens"), "{}", outcome.reason);
+    assert!(outcome.reason.contains("leaves 109k tokens"), "{}", outcome.reason);
     assert!(outcome.reason.contains("take about 191000 tokens: it is not started"), "{}", outcome.reason);
 }
 

@@ -56,7 +56,7 @@ fn h4_an_agent_whose_window_nobody_knows_is_allowed_and_that_is_said() {
     let mut scene = handing_over(&[100_000, 1]).spec(|s| s.agents[1].window = None).start();
     scene.usage(40_000).usage(91_000);
     assert_eq!(agents(&scene), ["a", "b"]);
-    assert_eq!(why(&scene, "b"), (Choice::Chosen, "window unknown: taken as large enough".to_owned()));
+    assert_eq!(why(&scene, "b"), (Choice::Chosen, "window unknown, assumed large enough".to_owned()));
 }
 
 #[test]

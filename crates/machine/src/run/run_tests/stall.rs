@@ -31,10 +31,7 @@ fn told(scene: &Scenario, code: &str) -> Vec<String> {
 fn a_dead_stream_is_told_at_half_its_limit_and_replaced_with_segues_checkpoint_at_the_whole() {
     let mut scene = scene();
     scene.uses_cpu(0).wait(6 * MINUTE);
-    assert_eq!(
-        told(&scene, "silent"),
-        ["silent for 5 min: no bytes, no CPU; its session is ended at 10 min"]
-    );
+    assert_eq!(told(&scene, "silent"), ["silent for 5 m: no bytes, no CPU; its session is ended at 10 m"]);
     assert_eq!(scene.limits(), []);
     scene.wait(4 * MINUTE);
     assert_eq!((scene.limits(), scene.ended()), (vec![Limit::Stall], vec![EndReason::Stalled]));
@@ -73,7 +70,7 @@ fn a_tool_without_any_sign_of_life_is_dead_and_a_busy_one_is_not() {
     let mut busy = scene();
     busy.uses_cpu(900).tool_begins("build").wait(120 * MINUTE);
     assert_eq!((busy.limits(), told(&busy, "tool_long").len()), (vec![], 1));
-    assert_eq!(told(&busy, "tool_long")[0], "running `works` for 30 min, busy (0.9 cores)");
+    assert_eq!(told(&busy, "tool_long")[0], "running `works` for 30 m, busy (0.9 cores)");
     busy.wait(120 * MINUTE);
     assert_eq!((busy.limits(), busy.ended()), (vec![Limit::Stall], vec![EndReason::Stalled]));
 }

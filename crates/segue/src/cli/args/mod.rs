@@ -27,7 +27,7 @@ pub(super) struct Args {
     /// Print JSON, one object per line
     #[arg(long, global = true)]
     pub(super) json: bool,
-    /// Work in this folder instead of the current one
+    /// Run in this folder instead of the current one
     #[arg(short = 'C', long, global = true, value_name = "DIR")]
     pub(super) dir: Option<PathBuf>,
     /// Show on standard error what segue itself does; -vv shows more
@@ -56,7 +56,7 @@ pub(super) enum Command {
     },
     /// Show the latest run: state, context used, gates
     Status {
-        /// A run, by id or the beginning of it
+        /// Run id, the start or end of one, `last`, or words of its task
         run: Option<String>,
         /// Every run of this work tree
         #[arg(long)]
@@ -64,7 +64,7 @@ pub(super) enum Command {
     },
     /// Print what happened, event by event
     Log {
-        /// A run, by id or the beginning of it
+        /// Run id, the start or end of one, `last`, or words of its task
         run: Option<String>,
         /// Follow: print new events as they happen
         #[arg(short, long)]
@@ -74,17 +74,17 @@ pub(super) enum Command {
     Show(Show),
     /// Print where segue stores the runs of this work tree, or one run
     Path {
-        /// A run, by id or the beginning of it
+        /// Run id, the start or end of one, `last`, or words of its task
         run: Option<String>,
-        /// The folder of the work trees of phases side by side
+        /// Print the folder of the work trees of parallel phases
         #[arg(long, conflicts_with = "run")]
         trees: bool,
     },
     /// Stop the active run, with a checkpoint
     Stop {
-        /// Stop only this run, by id or the beginning of it
+        /// Stop only this run: its id, or the start of it
         run: Option<String>,
-        /// At once, without a checkpoint
+        /// Stop immediately, without a checkpoint
         #[arg(long)]
         now: bool,
     },
@@ -109,30 +109,30 @@ pub(super) enum Command {
     },
     /// Replay a run's journal and compare every decision
     Replay {
-        /// A run, by id or the beginning of it
+        /// Run id, the start or end of one, `last`, or words of its task
         run: Option<String>,
         /// Show what this policy would have decided instead: auto, seamless, observe, loop, staged, phased or native
         #[arg(long, value_name = "NAME")]
         policy: Option<String>,
-        /// With its threshold here, in percent of the ceiling
+        /// With the threshold of that policy at this percentage of the ceiling
         #[arg(long, value_name = "PERCENT", requires = "policy")]
         context_threshold: Option<f64>,
     },
     /// List the agents that segue supports and which are installed
     Agents {
-        /// The windows that segue knows by the model's name, and since when
+        /// List the context windows known by model name, with their dates
         #[arg(long)]
         windows: bool,
     },
     /// Show what was spent today and in the latest run, and what remains
     Budget {
-        /// A run, by id or the beginning of it
+        /// Run id, the start or end of one, `last`, or words of its task
         run: Option<String>,
-        /// The prices that segue knows by the model's name, and since when
+        /// List the prices known by model name, with their dates
         #[arg(long)]
         prices: bool,
     },
-    /// Allow what the files of this repository, or a plan, would execute or widen
+    /// Allow commands and settings that come from this repository or a plan
     Trust(Trust),
     /// Check your setup
     Doctor,

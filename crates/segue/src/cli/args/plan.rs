@@ -11,7 +11,7 @@ use crate::plan::{Options, Splitting, Trouble};
 #[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Plans")]
 pub(in crate::cli) struct PlanFlags {
-    /// Only these phases of the plan: one, a list (1,4) or a range (3-5)
+    /// Run only these phases: one, a list (1,4) or a range (3-5)
     #[arg(long, value_name = "ID")]
     pub(in crate::cli) phase: Option<String>,
     /// Continue the plan where it stopped
@@ -20,19 +20,19 @@ pub(in crate::cli) struct PlanFlags {
     /// Start the plan over
     #[arg(long)]
     pub(in crate::cli) restart: bool,
-    /// Run phases again that are completed
+    /// Run completed phases again
     #[arg(long)]
     pub(in crate::cli) force: bool,
     /// Review each phase once more after its gates pass
     #[arg(long)]
     pub(in crate::cli) quality: bool,
-    /// What to do about a phase that is too large; auto under the policy observe, else propose
+    /// What to do with a phase that is too large (default: propose; with the policy observe: auto)
     #[arg(long, value_name = "HOW")]
     pub(in crate::cli) split: Option<Splitting>,
-    /// Read the plan in this format instead of the one that it is recognised as: kiro, spec-kit, checklist, …
+    /// Read the plan in this format instead of detecting it: kiro, spec-kit, checklist, …
     #[arg(long, value_name = "FORMAT", value_parser = format_named)]
     pub(in crate::cli) format: Option<Format>,
-    /// Leave the plan's files as they are; else what is done is ticked off in them
+    /// Do not tick off finished work in the plan's files
     #[arg(long)]
     pub(in crate::cli) no_write_back: bool,
     #[command(flatten)]
@@ -43,7 +43,7 @@ pub(in crate::cli) struct PlanFlags {
 #[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Plans")]
 pub(in crate::cli) struct BesideFlags {
-    /// How many phases run at a time, each in a git work tree of its own, merged in the order of the plan
+    /// Run up to N phases at a time, each in its own git work tree, merged in plan order
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(in crate::cli) parallel: Option<u16>,
     /// When a phase fails, continue with everything that does not depend on it
@@ -76,7 +76,7 @@ impl BesideFlags {
 pub(in crate::cli) fn format_named(typed: &str) -> Result<Format, String> {
     Format::named(typed).ok_or_else(|| {
         let names: Vec<String> = Format::ALL.iter().map(|format| format.name()).collect();
-        format!("the formats are {}", names.join(", "))
+        format!("known formats: {}", names.join(", "))
     })
 }
 
@@ -87,7 +87,7 @@ pub(in crate::cli) struct ResultFlags {
     /// Write the results of gates and criteria as JUnit XML
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) junit: Option<PathBuf>,
-    /// Add the results of gates and criteria to this Markdown file; GITHUB_STEP_SUMMARY when that is set
+    /// Append the results of gates and criteria to this Markdown file (default: $GITHUB_STEP_SUMMARY)
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) step_summary: Option<PathBuf>,
 }

@@ -8,54 +8,54 @@ use crate::plan::Splitting;
 /// `segue resume …`
 #[derive(Debug, Default, ClapArgs)]
 pub(in crate::cli) struct Resume {
-    /// A run or a plan, by id or the beginning of it; by default the latest that can be resumed
+    /// Run or plan id, the start or end of one, or words of its task (default: the latest that can be resumed)
     pub(in crate::cli) run: Option<String>,
-    /// Continue the old conversation where the agent can; else start a fresh one
+    /// Continue the old conversation if the agent can; otherwise start a fresh one
     #[arg(long)]
     pub(in crate::cli) same_session: bool,
-    /// Answer what the agent asked for, in its conversation where it can be continued
+    /// Answer the agent's question, in its old conversation if that can be continued
     #[arg(long, value_name = "TEXT")]
     pub(in crate::cli) answer: Option<String>,
     /// Continue from this checkpoint instead of the last: an id, its name in the run (c36), or a file
     #[arg(long, value_name = "CHECKPOINT", conflicts_with = "same_session")]
     pub(in crate::cli) at: Option<String>,
-    /// Other agents than before
+    /// Use these agents instead, in order of preference
     #[arg(long, value_name = "NAME[,NAME]")]
     pub(in crate::cli) agent: Option<String>,
-    /// A new deadline, counted from the start of the run
+    /// New deadline, counted from the start of the run
     #[arg(long, value_name = "TIME")]
     pub(in crate::cli) deadline: Option<String>,
-    /// A new limit of restarts
+    /// New limit on restarts
     #[arg(long, value_name = "N")]
     pub(in crate::cli) max_restarts: Option<String>,
-    /// A new limit of money
+    /// New cost limit
     #[arg(long, value_name = "DOLLARS")]
     pub(in crate::cli) max_cost: Option<String>,
-    /// A new limit of tokens
+    /// New token limit
     #[arg(long, value_name = "TOKENS")]
     pub(in crate::cli) max_tokens: Option<String>,
-    /// A new limit of sessions
+    /// New limit on sessions
     #[arg(long, value_name = "N")]
     pub(in crate::cli) max_sessions: Option<String>,
-    /// Run although a cost limit cannot be enforced, because the model's price is not known
+    /// Run even if a cost limit cannot be enforced because the model's price is unknown
     #[arg(long)]
     pub(in crate::cli) allow_unknown_cost: bool,
     /// What agents may do without asking: deny, edit (change files here, run the gates), bypass, or allow=execute,edit
     #[arg(long, value_name = "WHAT")]
     pub(in crate::cli) permissions: Option<String>,
-    /// Retry now what the run was waiting for
+    /// Retry now instead of waiting for the provider
     #[arg(long, conflicts_with = "no_wait")]
     pub(in crate::cli) now: bool,
-    /// Do not wait for a provider that is limited or overloaded: stop, resumable, with exit 75
+    /// Do not wait for a rate-limited or overloaded provider: stop with exit 75, resumable
     #[arg(long)]
     pub(in crate::cli) no_wait: bool,
     /// Resume although the journal was changed or cannot be verified
     #[arg(long)]
     pub(in crate::cli) accept_journal: bool,
-    /// Allow, for this run, what the repository's settings, templates and plan would execute or widen
+    /// Allow, for this run, commands and settings that come from the repository or its plan
     #[arg(long)]
     pub(in crate::cli) trust: bool,
-    /// Of a plan: what to do about a phase that is too large
+    /// For a plan: what to do with a phase that is too large
     #[arg(long, value_name = "HOW")]
     pub(in crate::cli) split: Option<Splitting>,
     #[command(flatten)]

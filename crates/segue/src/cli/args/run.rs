@@ -11,7 +11,7 @@ pub(in crate::cli) struct Run {
     /// The task in words, a file that holds it (PROMPT.md), a plan (PLAN.md, a folder of them), or - for standard input
     #[arg(value_name = "TASK|FILE", required_unless_present = "from_checkpoint")]
     pub(in crate::cli) task: Option<String>,
-    /// Start a new run from this checkpoint: a file, exported or stored, or an id; the task is its own unless given
+    /// Start a new run from this checkpoint, a file or an id; without TASK its own task continues
     #[arg(long, value_name = "FILE|ID")]
     pub(in crate::cli) from_checkpoint: Option<String>,
     #[command(flatten)]
@@ -20,10 +20,10 @@ pub(in crate::cli) struct Run {
     pub(in crate::cli) plan: PlanFlags,
     #[command(flatten)]
     pub(in crate::cli) results: ResultFlags,
-    /// Print what would be done, and do nothing
+    /// Print what would be done, without doing it
     #[arg(long)]
     pub(in crate::cli) dry_run: bool,
-    /// For CI: asks nothing, no colour, results as JUnit (segue-junit.xml) and summary; needs a deadline
+    /// For CI: no prompts, no colour, JUnit (segue-junit.xml) and summary files; a deadline is required
     #[arg(long)]
     pub(in crate::cli) ci: bool,
 }
@@ -45,17 +45,16 @@ impl Run {
 /// `segue loop …`
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "The same as `segue run --policy loop`, but the agent must also say the completion word: gates that pass \
-without it, and the word while gates fail, both lead to another round."
+    after_help = "Like `segue run --policy loop`, but the agent must also say the completion word. Passing gates without the word, or the word with failing gates, lead to another round."
 )]
 pub(in crate::cli) struct Loop {
     /// The prompt: a file, words, or - for standard input
     #[arg(value_name = "PROMPT")]
     pub(in crate::cli) prompt: String,
-    /// How many rounds there may be, over all sessions
+    /// Maximum number of rounds, over all sessions
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(in crate::cli) max_iterations: u32,
-    /// What the agent says when everything is done
+    /// Word that the agent must say when everything is done
     #[arg(long, value_name = "WORD", default_value = "LOOP_COMPLETE")]
     pub(in crate::cli) completion_word: String,
     #[command(flatten)]
@@ -83,34 +82,34 @@ pub(in crate::cli) struct RunFlags {
     /// Agents in order of preference
     #[arg(long, value_name = "NAME[,NAME]")]
     agent: Option<String>,
-    /// Who the run works as: a role of the configuration, with its agents, checkpoint sections and files
+    /// Role from the configuration: its agents, checkpoint sections and files
     #[arg(long, value_name = "NAME")]
     role: Option<String>,
     /// The model of the first agent
     #[arg(long)]
     model: Option<String>,
-    /// When to hand over: auto, seamless, observe, loop, staged, phased or native
+    /// When to replace the session: auto, seamless, observe, loop, staged, phased or native
     #[arg(long)]
     policy: Option<String>,
-    /// Replace the session at this percentage of its ceiling; 100 or more never does
+    /// Replace the session at this percentage of its ceiling; 100 or more: never
     #[arg(long, value_name = "PERCENT")]
     context_threshold: Option<String>,
     /// Replace the session after this many tool calls
     #[arg(long, value_name = "N")]
     tool_call_threshold: Option<String>,
-    /// The window of the first agent, when it does not say so itself: 200k, 1M
+    /// Context window of the first agent, if it does not report one: 200k, 1M
     #[arg(long, value_name = "TOKENS")]
     window: Option<String>,
-    /// How many times a full context may lead to a fresh session
+    /// Maximum number of fresh sessions after a full context
     #[arg(long, value_name = "N")]
     max_restarts: Option<String>,
-    /// Stop when this much money is spent
+    /// Stop after spending this much
     #[arg(long, value_name = "DOLLARS")]
     max_cost: Option<String>,
     /// Stop after this time, over all sessions: 90m, 8h
     #[arg(long, value_name = "TIME")]
     deadline: Option<String>,
-    /// How long the agent may be silent: 10m
+    /// Replace an agent that shows no sign of life for this long: 10m
     #[arg(long, value_name = "TIME")]
     idle_timeout: Option<String>,
     /// What agents may do without asking: deny, edit (change files here, run the gates), bypass, or allow=execute,edit
@@ -122,31 +121,31 @@ pub(in crate::cli) struct RunFlags {
     /// Require a gate: without one the run ends with exit 3
     #[arg(long)]
     require_verified: bool,
-    /// Save the work in a snapshot ref where the policy would commit on the branch
+    /// Save a snapshot instead of committing on the branch
     #[arg(long)]
     no_auto_commit: bool,
     /// Work without git
     #[arg(long)]
     no_git: bool,
-    /// Start with uncommitted changes
+    /// Start even if there are uncommitted changes
     #[arg(long)]
     allow_dirty: bool,
-    /// Do not wait for a provider that is limited or overloaded: stop, resumable, with exit 75
+    /// Do not wait for a rate-limited or overloaded provider: stop with exit 75, resumable
     #[arg(long)]
     no_wait: bool,
-    /// Stop when this many tokens were sent and received, over all sessions: 500k, 5M
+    /// Stop after this many tokens, sent and received, over all sessions: 500k, 5M
     #[arg(long, value_name = "TOKENS")]
     max_tokens: Option<String>,
-    /// Start no more sessions than this
+    /// Maximum number of sessions
     #[arg(long, value_name = "N")]
     max_sessions: Option<String>,
-    /// Run although a cost limit cannot be enforced, because the model's price is not known
+    /// Run even if a cost limit cannot be enforced because the model's price is unknown
     #[arg(long)]
     allow_unknown_cost: bool,
-    /// Send the agent no usage hint
+    /// Do not send the agent usage hints
     #[arg(long)]
     no_tell: bool,
-    /// Allow, for this run, what the repository's settings, templates and plan would execute or widen
+    /// Allow, for this run, commands and settings that come from the repository or its plan
     #[arg(long)]
     trust: bool,
 }

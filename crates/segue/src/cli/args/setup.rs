@@ -7,29 +7,29 @@ use clap::{Args as ClapArgs, ValueEnum};
 /// `segue init …`
 #[derive(Debug, Default, ClapArgs)]
 #[command(
-    after_help = "Without a terminal, or with --yes, nothing is asked: flags decide, and what they leave open is as recommended.\n\
-An existing segue.toml is never overwritten."
+    after_help = "Without a terminal, or with --yes, segue asks nothing: it takes your flags and, for the rest, its recommendations.\n\
+It never overwrites an existing segue.toml."
 )]
 pub(in crate::cli) struct Init {
-    /// Agents in order of preference; the installed ones when left out
+    /// Agents in order of preference (default: the installed ones)
     #[arg(long, value_name = "NAME[,NAME]", value_delimiter = ',')]
     pub(in crate::cli) agent: Vec<String>,
-    /// A command whose exit code decides whether the work is done; may be repeated; found in the repository when left out
+    /// A command whose exit code decides whether the work is done; may be repeated (default: found in the repository)
     #[arg(long, value_name = "COMMAND")]
     pub(in crate::cli) gate: Vec<String>,
-    /// No gate
+    /// Write no gate
     #[arg(long, conflicts_with = "gate")]
     pub(in crate::cli) no_gate: bool,
     /// What agents may do without asking: deny, edit (change files here, run the gates) or bypass (everything)
     #[arg(long, value_name = "WHAT")]
     pub(in crate::cli) permissions: Option<InitPermissions>,
-    /// Take what is recommended and ask nothing
+    /// Accept the recommendations without asking
     #[arg(short, long)]
     pub(in crate::cli) yes: bool,
     /// Print the file instead of writing it
     #[arg(long)]
     pub(in crate::cli) print: bool,
-    /// Rehearse afterwards: the agent against a scripted model, without a token spent
+    /// Then run `segue rehearse`: your agent against a scripted model, no tokens spent
     #[arg(long, conflicts_with = "print")]
     pub(in crate::cli) rehearse: bool,
 }
@@ -37,9 +37,9 @@ pub(in crate::cli) struct Init {
 /// What `segue init` can write as permissions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum InitPermissions {
-    /// Nothing that it asks for.
+    /// Deny everything that the agent asks for
     Deny,
-    /// Files here and the gates' commands.
+    /// Allow editing files in this directory and running the gates' commands
     #[default]
     Edit,
     /// Everything.
@@ -60,16 +60,16 @@ impl InitPermissions {
 /// `segue clean …`
 #[derive(Debug, Clone, Copy, ClapArgs)]
 #[command(
-    after_help = "segue.toml is yours and stays. Snapshots may hold the only copy of work that was never committed."
+    after_help = "segue.toml is kept. Snapshots may hold the only copy of work that was never committed."
 )]
 pub(in crate::cli) struct Clean {
-    /// Also the state of your account and of every other repository that segue was used in
+    /// Also remove your user state and that of every other repository
     #[arg(long)]
     pub(in crate::cli) all: bool,
-    /// List what would be removed, and remove nothing
+    /// Only list what would be removed
     #[arg(long)]
     pub(in crate::cli) dry_run: bool,
-    /// Remove it without asking
+    /// Do not ask for confirmation
     #[arg(short, long)]
     pub(in crate::cli) yes: bool,
 }

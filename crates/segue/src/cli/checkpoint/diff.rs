@@ -44,10 +44,10 @@ pub(super) fn diff(at: &Place, a: &str, b: Option<&str>, run: Option<&str>) -> R
         }
     }
     if same {
-        out::line("\nthey say the same");
+        out::line("\nno differences");
     }
     if let (Some(from), Some(to)) = (&a.snapshot, &b.snapshot) {
-        out::line(&format!("\nthe files themselves: git diff {from} {to}"));
+        out::line(&format!("\nfile changes: git diff {from} {to}"));
     }
     Ok(0)
 }

@@ -19,7 +19,7 @@ pub(super) fn list(at: &Place, run: Option<&str>, all: bool) -> Result<u8, Failu
         return Ok(0);
     }
     if chosen.is_empty() {
-        out::line("there are no checkpoints here yet; `segue checkpoint create` makes one of the latest run");
+        out::line("no checkpoints here yet; `segue checkpoint create` makes one of the latest run");
         return Ok(0);
     }
     let rows: Vec<[String; 8]> = std::iter::once(head()).chain(chosen.iter().map(|f| row(f))).collect();

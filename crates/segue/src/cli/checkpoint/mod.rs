@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::failure::Failure;
+use super::find::short;
 use super::open::Place;
 use super::out;
 use crate::checkpoint::{self, Document, Found, schema};
@@ -22,65 +23,65 @@ use crate::git::Repo;
 /// What is to be done with checkpoints.
 #[derive(Debug, Subcommand)]
 pub(super) enum Verb {
-    /// The checkpoints of a run, oldest first
+    /// List the checkpoints of a run, oldest first
     List {
-        /// A run, by id or the beginning of it; the newest with checkpoints when left out
+        /// Run id, or the start of one (default: the newest run with checkpoints)
         run: Option<String>,
-        /// Those of every run
+        /// List those of every run
         #[arg(long)]
         all: bool,
     },
     /// Show a checkpoint as a readable page, with the commands that continue from it
     Show(One),
-    /// What changed from one checkpoint to another
+    /// Compare two checkpoints
     Diff {
         /// The earlier one
         a: String,
-        /// The later one; the last when left out
+        /// The later one (default: the last)
         b: Option<String>,
-        /// The run that names and `last` are looked up in
+        /// The run in which to look up names and `last`
         #[arg(long)]
         run: Option<String>,
     },
-    /// Whether checkpoints are as they were written, and their snapshots in git
+    /// Verify that checkpoints are unchanged and their snapshots are in git
     Verify {
         #[command(flatten)]
         one: One,
-        /// Every checkpoint of this work tree
+        /// Verify every checkpoint of this work tree
         #[arg(long)]
         all: bool,
     },
-    /// Make one now, from what the journal and git know; asks nobody and disturbs no agent
+    /// Create one now, from the journal and git, without asking the agent
     Create {
-        /// A run, by id or the beginning of it; the latest when left out
+        /// Run id, or the start of one (default: the latest)
         run: Option<String>,
     },
-    /// Write a checkpoint to a file that can be taken elsewhere
+    /// Export a checkpoint to a file
     Export {
-        /// Which, as for show
+        /// Which checkpoint, as for `show`
         id: String,
-        /// Where to: compressed when it ends in .gz; - is standard output
+        /// Output file, compressed if it ends in .gz; - is standard output
         file: PathBuf,
-        /// The page for people instead of JSON
+        /// Export the readable page instead of JSON
         #[arg(long)]
         markdown: bool,
-        /// The run that names and `last` are looked up in
+        /// The run in which to look up names and `last`
         #[arg(long)]
         run: Option<String>,
     },
-    /// Remove checkpoints that are kept no longer (checkpoint.retention), with their snapshots
+    /// Remove checkpoints past their retention (checkpoint.retention), with their snapshots
     Prune {
-        /// Say what would be removed, and remove nothing
+        /// Only list what would be removed
         #[arg(long)]
         dry_run: bool,
-        /// Instead of checkpoint.retention.days
+        /// Override checkpoint.retention.days
         #[arg(long, value_name = "N")]
         days: Option<u32>,
-        /// Instead of checkpoint.retention.count
+        /// Override checkpoint.retention.count
         #[arg(long, value_name = "N")]
         count: Option<u32>,
     },
-    /// The JSON Schema of stored checkpoints
+    /// Print the JSON Schema of stored checkpoints
     #[command(hide = true)]
     Schema,
 }
@@ -90,7 +91,7 @@ pub(super) enum Verb {
 pub(super) struct One {
     /// An id, a name in the run (c36), the beginning of either, or last
     id: Option<String>,
-    /// The run that names and `last` are looked up in; the newest with checkpoints when left out
+    /// The run in which to look up names and `last` (default: the newest with checkpoints)
     #[arg(long)]
     run: Option<String>,
 }
@@ -127,7 +128,7 @@ impl Shelf {
         Ok(Self { workdir: store.root().to_owned(), found })
     }
 
-    /// The full id of a run of which only the beginning was typed.
+    /// The full id of the run that was typed: by its id, the beginning or the end of it, or as `last`.
     pub(super) fn run(&self, typed: Option<&str>) -> Result<Option<String>, Failure> {
         let Some(typed) = typed else { return Ok(None) };
         let mut runs: Vec<&str> = self.found.iter().map(|f| f.run.as_str()).collect();
@@ -135,11 +136,23 @@ impl Shelf {
         if runs.contains(&typed) {
             return Ok(Some(typed.to_owned()));
         }
-        runs.retain(|run| run.starts_with(typed));
+        if typed == "last" {
+            runs.sort_unstable();
+            return Ok(runs.last().map(|run| (*run).to_owned()));
+        }
+        let begins = |run: &&str| run.starts_with(typed);
+        let ends = |run: &&str| short(run).starts_with(typed);
+        if runs.iter().any(begins) {
+            runs.retain(|run| begins(&run));
+        } else {
+            runs.retain(|run| ends(&run));
+        }
         match runs.as_slice() {
             [one] => Ok(Some((*one).to_owned())),
-            [] => Err(Failure::usage(format!("no run that begins with {typed:?} has checkpoints"))),
-            several => Err(Failure::usage(format!("{typed:?} may be any of {}", several.join(", ")))),
+            [] => Err(Failure::usage(format!(
+                "no run {typed:?} has checkpoints; `segue checkpoint list --all` lists them"
+            ))),
+            several => Err(Failure::usage(format!("{typed:?} is ambiguous: {}", several.join(", ")))),
         }
     }
 
@@ -168,7 +181,7 @@ fn refused(found: &Found, why: &str) -> Failure {
 /// What to do about a checkpoint that cannot be used.
 fn way_on(found: &Found) -> String {
     format!(
-        "it is not used. `segue checkpoint create {run}` makes a new one from the journal and git, \
+        "segue does not use it. `segue checkpoint create {run}` makes a new one from the journal and git, \
          `segue resume {run}` continues without it, `rm {}` removes it",
         found.path.display(),
         run = found.run,

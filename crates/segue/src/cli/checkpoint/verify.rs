@@ -30,9 +30,9 @@ pub(super) fn verify(at: &Place, one: &One, all: bool) -> Result<u8, Failure> {
     }
     if !at.json {
         out::line(&match (chosen.len(), bad) {
-            (0, _) => "there are no checkpoints here yet".to_owned(),
-            (n, 0) => format!("{n} checked, all as they were written"),
-            (n, bad) => format!("{n} checked, {bad} with faults"),
+            (0, _) => "no checkpoints here yet".to_owned(),
+            (n, 0) => format!("{n} checked, all intact"),
+            (n, bad) => format!("{n} checked, {bad} damaged"),
         });
     }
     Ok(u8::from(bad > 0))
@@ -43,21 +43,19 @@ fn faults(found: &Found, stored: &Stored, repo: Option<&Repo>) -> Vec<String> {
     let mut faults = Vec::new();
     if document.id != found.id {
         let name = found.path.file_name().unwrap_or_default().to_string_lossy();
-        faults.push(format!("the file {name} holds checkpoint {}; give it its own name again", document.id));
+        faults.push(format!("the file {name} holds checkpoint {}; rename it to match", document.id));
     }
     let Some((reference, repo)) = document.snapshot.as_ref().zip(repo) else { return faults };
     match repo.tree_of(reference) {
         Ok(None) => faults.push(format!(
-            "its snapshot {reference} is not in git any more: the words can be used, the files of that moment \
-             cannot be brought back"
+            "its snapshot {reference} is no longer in git: the text can be used, the files of that moment are lost"
         )),
         Ok(tree) if document.tree.is_some() && tree != document.tree => faults.push(format!(
-            "its snapshot {reference} was moved and holds other files than those of that moment; \
-             `git restore --source={} --worktree -- :/` still finds them",
+            "its snapshot {reference} was moved to other files; `git restore --source={} --worktree -- :/` restores those of that moment",
             document.tree.as_deref().unwrap_or_default()
         )),
         Ok(_) => {}
-        Err(error) => faults.push(format!("its snapshot {reference} cannot be looked at: {error}")),
+        Err(error) => faults.push(format!("its snapshot {reference} cannot be read: {error}")),
     }
     faults
 }

@@ -72,9 +72,7 @@ impl<R: BufRead, W: Write> Talk<R, W> {
         self.output.flush()?;
         let mut line = String::new();
         if self.input.read_line(&mut line)? == 0 {
-            return Err(Failure::usage(
-                "nothing was answered, so nothing was written; `segue init --yes` asks nothing",
-            ));
+            return Err(Failure::usage("no answer, so nothing was written; `segue init --yes` does not ask"));
         }
         let typed = line.trim();
         Ok(if typed.is_empty() { recommended.to_owned() } else { typed.to_owned() })

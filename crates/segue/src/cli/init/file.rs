@@ -8,7 +8,7 @@ pub(super) fn text(setup: &Setup) -> String {
     let agents: Vec<String> = setup.agents.iter().map(|name| quoted(name)).collect();
     let mut text = format!(
         "# Settings of segue for this repository. `segue config keys` explains every key.\n\n\
-         # Who works, in order of preference. The next one continues when one is rate limited or fails.\n\
+         # Agents in order of preference. When one fails or is rate limited, the next one continues.\n\
          agents = [{}]\n\n\
          # When the context is nearly full: auto continues in a fresh session at a good moment.\n\
          policy = \"auto\"\n",

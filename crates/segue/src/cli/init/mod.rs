@@ -30,7 +30,7 @@ pub(super) fn init(at: &Place, args: &Init) -> Result<u8, Failure> {
     let path = root.join("segue.toml");
     if path.exists() && !args.print {
         return Err(Failure::usage(format!(
-            "{} exists and is left as it is; `segue init --print` shows what would be written",
+            "{} already exists and was not changed; `segue init --print` shows what would be written",
             path.display()
         )));
     }
@@ -64,14 +64,14 @@ pub(super) fn init(at: &Place, args: &Init) -> Result<u8, Failure> {
 fn recommended(args: &Init, installed: &[String], root: &Path) -> Result<Setup, Failure> {
     if let Some(unknown) = args.agent.iter().find(|name| builtin::find(name).is_none()) {
         return Err(Failure::usage(format!(
-            "there is no agent {unknown:?}; segue knows {}. Describe another one in segue.toml: docs/agents.md",
+            "unknown agent {unknown:?}; segue knows {}. docs/agents.md shows how to define another one in segue.toml",
             builtin::names()
         )));
     }
     let agents = if args.agent.is_empty() { logins::first(installed) } else { args.agent.clone() };
     if agents.is_empty() {
         return Err(Failure::usage(
-            "no agent that segue knows is installed; `segue agents` says how to get one, `segue demo` needs none",
+            "no known agent is installed; `segue agents` shows how to get one, `segue demo` needs none",
         ));
     }
     let gates = if args.no_gate {
@@ -102,15 +102,15 @@ fn tell(at: &Place, path: &Path, setup: &Setup, rehearses: bool) {
     }
     out::line(&format!("  permissions  {}", setup.permissions.word()));
     out::line(&match gates.as_slice() {
-        [] => "  gates        none: nothing decides whether the work is done; add a [[gate]]".to_owned(),
+        [] => "  gates        none: nothing verifies the work; add a [[gate]]".to_owned(),
         gates => format!("  gates        {}", gates.join(", ")),
     });
     if !git {
-        out::line("this directory is no git repository: run `git init`, or `segue run --no-git`");
+        out::line("this directory is not a git repository: run `git init`, or add --no-git to `segue run`");
     }
     if !rehearses {
         out::line(
-            "next: `segue rehearse` tries this set-up without a token spent, `segue run \"your task\"` starts",
+            "next: `segue rehearse` tests this setup without spending tokens, `segue run \"your task\"` starts",
         );
     }
 }

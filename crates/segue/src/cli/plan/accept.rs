@@ -17,7 +17,7 @@ pub(super) fn accept(at: &Place, plan: Option<&str>, phase: &str) -> Result<u8, 
     let known: Vec<String> = kept.state().phases.keys().cloned().collect();
     if !known.iter().any(|id| same(id, phase)) {
         return Err(Failure::usage(format!(
-            "no phase {phase} of this plan was begun; begun were: {}",
+            "phase {phase} of this plan has not started; started: {}",
             known.join(", ")
         )));
     }
@@ -35,7 +35,7 @@ pub(super) fn accept(at: &Place, plan: Option<&str>, phase: &str) -> Result<u8, 
     if at.json {
         out::line(&serde_json::json!({ "plan": id, "phase": phase, "status": "completed" }).to_string());
     } else {
-        out::line(&format!("phase {phase} counts as completed; `segue resume {id}` continues"));
+        out::line(&format!("phase {phase} is marked as done; `segue resume {id}` continues"));
     }
     Ok(0)
 }

@@ -19,7 +19,7 @@ pub(super) fn repo(
     allow_dirty: bool,
 ) -> Result<Option<Repo>, Failure> {
     if !settings.git.enabled {
-        return Err(Failure::usage("--parallel needs git: every phase has a work tree of its own"));
+        return Err(Failure::usage("--parallel needs git: every phase gets its own work tree"));
     }
     let repo = Repo::find(&at.dir)?.leaving_out(open::own_paths(settings));
     if settings.git.commit == CommitMode::Never {
@@ -32,15 +32,14 @@ pub(super) fn repo(
         return Err(Failure::usage(format!("--parallel needs git 2.38 or later; this is {found}")));
     }
     if repo.head().is_none() {
-        return Err(Failure::usage("--parallel needs a first commit to begin with: `git commit`"));
+        return Err(Failure::usage("--parallel needs at least one commit: `git commit`"));
     }
     // The plan is read where it lies and given to the agents; whether git knows it does not matter.
     let own: Vec<String> = plan.files.iter().map(|file| from_top(at, &repo, &file.name)).collect();
     let others = Repo::find(&at.dir)?.leaving_out(open::own_paths(settings).into_iter().chain(own));
     if others.is_dirty()? && !allow_dirty {
         return Err(Failure::usage(
-            "there are changes that are not committed, and phases side by side begin with what is: commit or stash them \
-             (`git status`), or use --allow-dirty, which leaves them where they are and out of the phases",
+            "there are uncommitted changes, and parallel phases start from the last commit: commit or stash them (`git status`), or use --allow-dirty to leave them out of the phases",
         ));
     }
     Ok(Some(repo))
@@ -61,12 +60,12 @@ pub(super) fn place_trees(store: Store, named: Option<&str>) -> Result<Store, Fa
         )))
     };
     match &dir {
-        Some(dir) if !dir.is_absolute() => return refused("is not a full path"),
+        Some(dir) if !dir.is_absolute() => return refused("is not an absolute path"),
         Some(dir) if dir.components().any(|part| part.as_os_str() == ".git") => {
-            return refused("is git's own folder, which agents guard");
+            return refused("is inside git's own folder, which agents protect");
         }
         Some(dir) if dir.starts_with(std::env::temp_dir()) => {
-            return refused("is in the temporary folder, where some agents read no hooks");
+            return refused("is in the temporary folder, where some agents load no hooks");
         }
         Some(dir) if dir.starts_with(store.workdir()) => return refused("is in the work tree"),
         _ => {}

@@ -77,7 +77,7 @@ fn words(file: &str, plan: &Plan, findings: &[Finding], errors: usize) -> Result
         lines.push(format!("    {}", segue_report::plain(&finding.fix)));
     }
     lines.push(match findings.len() {
-        0 => "nothing is wrong".to_owned(),
+        0 => "no problems found".to_owned(),
         all => format!("{}, {}", count(errors, "error"), count(all - errors, "warning")),
     });
     Ok(lines)

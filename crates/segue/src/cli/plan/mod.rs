@@ -32,35 +32,35 @@ use crate::trust::Item;
 /// What is to be done with a plan.
 #[derive(Debug, Subcommand)]
 pub(super) enum Verb {
-    /// Say what is wrong with a plan, where, and what to do about it
-    #[command(after_help = "Exit codes: 0 nothing is wrong, 1 something is, 2 the file cannot be read.")]
+    /// Check a plan: what is wrong, where, and how to fix it
+    #[command(after_help = "Exit codes: 0 no problems, 1 problems found, 2 the file cannot be read.")]
     Check(One),
     /// Show the dependency graph
     Show(One),
-    /// What each phase is likely to cost, and how one that is too large could be split
+    /// Estimate the cost of each phase and propose splits
     Estimate {
         #[command(flatten)]
         one: One,
-        /// With one more round over each phase
+        /// Include one more review round for each phase
         #[arg(long)]
         quality: bool,
-        /// With phases that are completed
+        /// Include completed phases
         #[arg(long)]
         force: bool,
     },
-    /// How far the plans of this work tree are
+    /// Show the progress of the plans in this work tree
     Status {
-        /// A plan, by id or the beginning of it; the latest when left out
+        /// Plan id, or the start of one (default: the latest)
         plan: Option<String>,
-        /// Every plan of this work tree
+        /// Show every plan of this work tree
         #[arg(long)]
         all: bool,
     },
-    /// Mark a phase as done, whatever its gates say
+    /// Mark a phase as done, regardless of its gates
     Accept {
         /// The phase
         phase: String,
-        /// A plan, by id or the beginning of it; the latest when left out
+        /// Plan id, or the start of one (default: the latest)
         #[arg(long, value_name = "ID")]
         plan: Option<String>,
     },
@@ -69,13 +69,13 @@ pub(super) enum Verb {
 /// One plan.
 #[derive(Debug, Args)]
 pub(super) struct One {
-    /// The plan: a file of any known shape, or a folder of them
+    /// The plan: a file in any known format, or a folder
     #[arg(value_name = "FILE|FOLDER")]
     file: String,
-    /// What a session may use, instead of what the configuration says about the first agent: 200k, 1M
+    /// Context window to plan with, instead of the first agent's: 200k, 1M
     #[arg(long, value_name = "TOKENS")]
     window: Option<String>,
-    /// Read it in this format instead of the one that it is recognised as
+    /// Read it in this format instead of detecting it
     #[arg(long, value_name = "FORMAT", value_parser = format_named)]
     format: Option<Format>,
 }

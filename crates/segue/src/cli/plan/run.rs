@@ -212,13 +212,15 @@ fn choose_state(
     let flags = &args.plan;
     let new = || (plans.join(format!("plan-{}", new_id())), false);
     match before {
-        None if flags.resume => Err(Failure::usage("this plan was not run here yet: leave --resume out")),
+        None if flags.resume => {
+            Err(Failure::usage("this plan has not run here yet: run it without --resume"))
+        }
         None => Ok(new()),
         Some(_) if flags.restart => Ok(new()),
         Some((dir, _)) if flags.resume || flags.phase.is_some() || flags.force => Ok((dir, true)),
         Some((dir, state)) if state.status == Standing::Completed => Ok((dir, true)),
         Some((_, state)) => Err(Failure::usage(format!(
-            "this plan was run before and is not completed ({}, {}): --resume continues it, --restart starts over",
+            "this plan has run before and is not completed ({}, {}): --resume continues it, --restart starts over",
             state.id,
             state.status.word()
         ))),
@@ -303,7 +305,10 @@ fn refuse_what_is_wrong(at: &Place, plan: &Plan, known: &Known) -> Result<(), Fa
         })
         .collect();
     if !lines.is_empty() {
-        return Err(Failure::usage(format!("the plan cannot be run as it is:\n{}", lines.join("\n"))));
+        return Err(Failure::usage(format!(
+            "the plan has problems that must be fixed first:\n{}",
+            lines.join("\n")
+        )));
     }
     for finding in findings.iter().filter(|finding| finding.code == Code::MissingGates) {
         let _ = writeln!(std::io::stderr().lock(), "segue: warning: {}", finding.message);
@@ -334,7 +339,7 @@ fn dry_run(
         let gates = phase.gates.len() + plan.gates.len();
         let checks =
             phase.all_criteria().chain(phase.all_verify()).map(|one| one.checks.len()).sum::<usize>();
-        let done = if phase.status.is_over() { ", completed already" } else { "" };
+        let done = if phase.status.is_over() { ", already completed" } else { "" };
         let title = segue_report::plain(&phase.title);
         let tasks = phase.tasks.len();
         out::line(&format!(

@@ -108,7 +108,7 @@ fn plan_of(at: &Place, run: &str) -> Option<State> {
 pub(in crate::cli) fn line_of(at: &Place, run: &str) -> Option<String> {
     let state = plan_of(at, run)?;
     let (id, _) = state.phases.iter().find(|(_, phase)| phase.run.as_deref() == Some(run))?;
-    Some(format!("phase {id} of plan {} ({}); `segue plan status` says more", state.id, word(at, &state)))
+    Some(format!("phase {id} of plan {} ({}); `segue plan status` shows more", state.id, word(at, &state)))
 }
 
 fn show_line(at: &Place, state: &State) {
@@ -136,9 +136,7 @@ pub(super) fn choose(at: &Place, plan: Option<&str>) -> Result<PathBuf, Failure>
     let fits: Vec<PathBuf> = found.into_iter().filter(|dir| name(dir).starts_with(wanted)).collect();
     match fits.as_slice() {
         [one] => Ok(one.clone()),
-        [] => Err(Failure::usage(format!(
-            "there is no plan {wanted} here; `segue plan status --all` lists them"
-        ))),
-        _ => Err(Failure::usage(format!("{wanted} may be more than one plan; type more of its id"))),
+        [] => Err(Failure::usage(format!("no plan {wanted} here; `segue plan status --all` lists them"))),
+        _ => Err(Failure::usage(format!("{wanted} matches several plans; type more of the id"))),
     }
 }

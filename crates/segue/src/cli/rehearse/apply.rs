@@ -42,7 +42,7 @@ pub(super) fn recipe_for(agent: &AgentSettings, url: &str, window: u64) -> Resul
     let setup = Setup { url: url.to_owned(), window, output: OUTPUT, patience_ms: PATIENCE_MS };
     own.or(by_program).and_then(|name| recipe::recipe(name, &setup)).ok_or_else(|| {
         Failure::usage(format!(
-            "how to lead agent {:?} to another model server is not known; a rehearsal works with {} and {STAND_IN}",
+            "segue cannot point agent {:?} at another model server; a rehearsal works with {} and {STAND_IN}",
             agent.spec.name,
             recipe::AGENTS.join(", ")
         ))

@@ -61,14 +61,16 @@ impl Trouble {
     pub(super) fn read(fault: &str, when: &str, times: Option<&str>) -> Result<Self, Failure> {
         let Some((name, kind, usual)) = KNOWN.into_iter().find(|(name, ..)| *name == fault) else {
             let known = KNOWN.map(|(name, ..)| name).join(", ");
-            return Err(Failure::usage(format!("there is no fault {fault:?}; the faults are: {known}")));
+            return Err(Failure::usage(format!("unknown fault {fault:?}; known faults: {known}")));
         };
         let when = match when {
             "start" => When::Start,
             "middle" => When::Middle,
             "checkpoint" => When::Checkpoint,
             _ => {
-                return Err(Failure::usage(format!("--when is start, middle or checkpoint, not {when:?}")));
+                return Err(Failure::usage(format!(
+                    "--when must be start, middle or checkpoint, not {when:?}"
+                )));
             }
         };
         let times = match times {
@@ -77,9 +79,7 @@ impl Trouble {
             Some(n) => match n.parse() {
                 Ok(n) if n > 0 => Some(n),
                 _ => {
-                    return Err(Failure::usage(format!(
-                        "--times is a number from 1 on, or always, not {n:?}"
-                    )));
+                    return Err(Failure::usage(format!("--times must be 1 or more, or `always`, not {n:?}")));
                 }
             },
         };

@@ -1,5 +1,6 @@
 //! The verdict on a set-up: what does not work, what to change, and the report in words and as JSON.
 
+use segue_machine::amounts::short;
 use segue_machine::{Source, Verdict};
 use segue_rehearsal::step_log::StepLog;
 use serde_json::{Value, json};
@@ -61,7 +62,7 @@ impl Judgement {
 
     fn ends(&mut self, case: &Case<'_>) {
         match case.account.ends.as_slice() {
-            [] => self.problem("the run has no end"),
+            [] => self.problem("the run did not end"),
             [end] if end.verdict != Verdict::Verified => {
                 self.problem(format!("the run did not finish the job: {}", end.reason));
             }
@@ -76,7 +77,7 @@ impl Judgement {
         }
         if case.truth.other_keys > 0 {
             self.problem(format!(
-                "{} requests came with a key of your own; it did not leave this machine",
+                "{} requests carried a key of your own; it did not leave this machine",
                 case.truth.other_keys
             ));
         }
@@ -106,10 +107,9 @@ impl Judgement {
                 self.problem(format!("the gauge is wrong{worst}"));
             }
             Some(Source::Estimated) => self.advice(format!(
-                "this agent reports no usage: the gauge is an estimate, here wrong{worst} at worst; a lower \
-                 --context-threshold leaves room for that"
+                "this agent reports no usage: the gauge is an estimate, here off{worst} at worst; a lower --context-threshold leaves room for that"
             )),
-            None | Some(Source::None) => self.advice("the gauge never had a number to show"),
+            None | Some(Source::None) => self.advice("the gauge never had a reading"),
             Some(Source::Exact | Source::Reported) => {}
         }
         if case.truth.overflows > 0 && case.settings.policy.replaces() {
@@ -132,7 +132,7 @@ impl Judgement {
                 When::Checkpoint => ": the agent was never asked for a checkpoint",
                 When::Start | When::Middle => "",
             };
-            return self.advice(format!("the fault never came about{why}"));
+            return self.advice(format!("the fault never occurred{why}"));
         }
         let Some(meant) = trouble.meaning().map(word) else { return };
         let stopped = case.account.ends.len() > 1;
@@ -153,7 +153,7 @@ impl Judgement {
             return self.advice("the agent reports an empty account as a rate limit");
         }
         self.problem(format!(
-            "segue took the fault for {}, not for {meant}",
+            "segue classified the fault as {}, not as {meant}",
             case.account.failures.join(", ")
         ));
     }
@@ -165,15 +165,14 @@ impl Judgement {
         } else if !settings.policy.replaces() {
             self.advice("your policy never replaces a session: a full window ends the run");
         } else if account.handoffs.is_empty() && case.trouble.is_none() {
-            self.advice("no handoff was needed; more --steps or a smaller --window show one");
+            self.advice("no handoff was needed; more --steps or a smaller --window would show one");
         }
         if account.compactions > 0 && settings.policy.replaces() {
             self.advice(format!("the agent compacted its own context {} times", account.compactions));
         }
         if case.allowed {
             self.advice(
-                "your settings deny what agents ask for; for the rehearsal commands were allowed, in a real run say so \
-                 with permissions = \"allow=execute,edit\" or \"bypass\"",
+                "your settings deny what agents ask for; commands were allowed for the rehearsal only; for a real run set permissions = \"allow=execute,edit\" or \"bypass\"",
             );
         }
         let mine = settings.agents.first();
@@ -221,7 +220,7 @@ impl Judgement {
         let (account, gauge) = (case.account, &case.account.gauge);
         let version =
             case.version.as_ref().map_or_else(|why| format!("version unknown: {why}"), Clone::clone);
-        let known = |tokens: Option<u64>| tokens.map_or_else(|| "unknown".to_owned(), |t| t.to_string());
+        let known = |tokens: Option<u64>| tokens.map_or_else(|| "unknown".to_owned(), short);
         let worst = gauge.worst.map_or_else(
             || "nothing to compare".to_owned(),
             |worst| format!("worst error {:.2} % over {} readings", worst * 100.0, gauge.readings),
@@ -238,9 +237,9 @@ impl Judgement {
                 "  checkpoints  {} by the agent, {} by segue",
                 account.checkpoints_by_agent, account.checkpoints_by_segue
             ),
-            format!("  overflows    {} at the model", case.truth.overflows),
+            format!("  overflows    {}", case.truth.overflows),
             format!(
-                "  steps        {} of {} done, {} lost, {} repeated, by their own log",
+                "  steps        {} of {} done, {} lost, {} repeated, by the step log",
                 case.log.distinct_done().len(),
                 case.steps,
                 case.log.lost(case.steps).len(),
@@ -249,7 +248,11 @@ impl Judgement {
             format!("  processes    {} left", case.left),
         ];
         if let Some(trouble) = case.trouble {
-            lines.push(format!("  fault        {}; met {} times", trouble.words(), case.truth.faults));
+            lines.push(format!(
+                "  fault        {}; it occurred {} times",
+                trouble.words(),
+                case.truth.faults
+            ));
         }
         for (n, end) in account.ends.iter().enumerate() {
             let part = if n == 0 { "run" } else { "resumed" };
@@ -260,9 +263,9 @@ impl Judgement {
         lines.extend(self.problems.iter().map(|text| format!("  wrong: {text}")));
         lines.extend(self.advice.iter().map(|text| format!("  note: {text}")));
         lines.push(if self.problems.is_empty() {
-            "this set-up works".to_owned()
+            "this setup works".to_owned()
         } else {
-            "this set-up does not work".to_owned()
+            "this setup does not work".to_owned()
         });
         lines
     }

@@ -9,6 +9,7 @@ mod stage;
 
 use std::time::Duration;
 
+use segue_machine::amounts::short;
 use segue_machine::gauge::parse_tokens;
 use segue_plans::read_task;
 use segue_rehearsal::job::Job;
@@ -126,20 +127,17 @@ fn plan(args: &Rehearse) -> Result<Plan, Failure> {
     let wanted = args.window.as_deref().unwrap_or(WINDOW);
     let window = parse_tokens(wanted).filter(|window| *window >= LEAST_WINDOW).ok_or_else(|| {
         Failure::usage(format!(
-            "--window {wanted:?}: a number of tokens from {LEAST_WINDOW} on, such as 60k; agents' own instructions take \
-             most of a smaller one"
+            "--window {wanted:?}: must be at least {LEAST_WINDOW} tokens, such as 60k; agents' own instructions fill most of a smaller window"
         ))
     })?;
     if !(2..=500).contains(&args.steps) {
-        return Err(Failure::usage("--steps is a number from 2 to 500"));
+        return Err(Failure::usage("--steps must be between 2 and 500"));
     }
     let trouble = args.fault.as_deref().map(|name| Trouble::read(name, &args.when, args.times.as_deref()));
     let trouble = trouble.transpose()?;
     let stand_in = args.agent.as_deref() == Some(apply::STAND_IN);
     if stand_in && trouble.is_some() {
-        return Err(Failure::usage(
-            "the stand-in has no model server that could fail; --fault needs a real agent",
-        ));
+        return Err(Failure::usage("the scripted agent has no model server; --fault needs a real agent"));
     }
     Ok(Plan { window, job: Job { steps: args.steps }, trouble, stand_in })
 }
@@ -206,7 +204,7 @@ fn play(at: &Place, plan: &Plan, settings: &Settings, server: &ModelServer) -> R
     }
     server.clear_faults();
     if !at.json {
-        out::lines(["", "the fault is over: the run is resumed", ""]);
+        out::lines(["", "the fault is over, resuming the run", ""]);
     }
     let again = Resume { run: Some(id.clone()), ..Resume::default() };
     let code = resume::resume_with(at, &again, |_, _| Ok(settings.clone()))?;
@@ -247,7 +245,7 @@ fn announce(at: &Place, plan: &Plan, settings: &Settings, stage: &Stage) {
             "a job of {} steps for {}, a scripted model with a window of {} tokens{fault}",
             plan.job.steps,
             agents.join(", "),
-            plan.window
+            short(plan.window)
         ),
         format!("repository  {}", stage.repository.display()),
         String::new(),

@@ -22,32 +22,29 @@ use crate::store::Store;
 /// What is to be done with snapshots.
 #[derive(Debug, Subcommand)]
 pub(super) enum Verb {
-    /// The snapshots of every run and plan, or of one, newest last
-    #[command(
-        after_help = "A name with ~1 behind it is an earlier snapshot of the same name, ~2 the one before that."
-    )]
+    /// List the snapshots of all runs and plans, or of one, newest last
+    #[command(after_help = "NAME~1 is the previous snapshot of that name, NAME~2 the one before it.")]
     List {
-        /// A run or a plan, by id or the beginning of it; a plan's are those of its phases, too
+        /// Run or plan id, or the start of one; a plan includes its phases
         #[arg(value_name = "RUN|PLAN")]
         owner: Option<String>,
     },
-    /// What a snapshot is, and which files differ from the commit that it was taken on
+    /// Show a snapshot and the files that differ from its base commit
     Show {
-        /// Its name as `segue snapshot list` has it, the beginning of it, or last
+        /// Snapshot name, the start of one, or `last`
         snapshot: String,
     },
-    /// Write the files of a snapshot into a new folder, or make a branch of it
+    /// Restore the files of a snapshot into a new folder or branch
     #[command(
-        after_help = "Nothing that is there is written over: a folder with something in it and a branch that exists are refused."
+        after_help = "Nothing is overwritten: a folder that is not empty and a branch that exists are refused."
     )]
     Restore(Restore),
-    /// Remove snapshots that are kept no longer (checkpoint.retention), of runs and plans that are done
+    /// Remove snapshots of finished runs and plans past their retention (checkpoint.retention)
     #[command(
-        after_help = "Those of a run or plan that is not done, or that nothing is known of, always stay. \
-Those of stored checkpoints go with them: `segue checkpoint prune`."
+        after_help = "Snapshots of unfinished or unknown runs and plans are always kept. `segue checkpoint prune` removes those of checkpoints."
     )]
     Prune {
-        /// Say what would be removed, and remove nothing
+        /// Only list what would be removed
         #[arg(long)]
         dry_run: bool,
     },
@@ -56,12 +53,12 @@ Those of stored checkpoints go with them: `segue checkpoint prune`."
 /// `segue snapshot restore …`
 #[derive(Debug, Args)]
 pub(super) struct Restore {
-    /// Its name as `segue snapshot list` has it, the beginning of it, or last
+    /// Snapshot name, the start of one, or `last`
     snapshot: String,
-    /// The folder; RUN-LABEL in the state folder (`segue path`) when left out
+    /// Target folder (default: RUN-LABEL in the state folder, see `segue path`)
     #[arg(long, value_name = "DIR", conflicts_with = "branch")]
     to: Option<PathBuf>,
-    /// A new branch with the snapshot's commit, instead of a folder
+    /// Create this branch at the snapshot's commit instead
     #[arg(long, value_name = "NAME")]
     branch: Option<String>,
 }

@@ -39,10 +39,10 @@ pub(super) fn restore(at: &Place, args: &Restore) -> Result<u8, Failure> {
 
 fn branch(shelf: &Shelf, entry: &Entry, name: &str) -> Result<Made, Failure> {
     if !shelf.repo.is_branch_name(name)? {
-        return Err(Failure::usage(format!("--branch {name:?}: git takes no such name for a branch")));
+        return Err(Failure::usage(format!("--branch {name:?}: not a valid branch name")));
     }
     if shelf.repo.has_branch(name)? {
-        return Err(Failure::usage(format!("there is a branch {name} already; choose another name")));
+        return Err(Failure::usage(format!("branch {name} already exists; choose another name")));
     }
     shelf.repo.new_branch(name, &entry.saved.commit)?;
     let words = [
@@ -62,7 +62,7 @@ fn folder(shelf: &Shelf, entry: &Entry, to: Option<PathBuf>) -> Result<Made, Fai
     };
     let shown = segue_report::plain(&target.display().to_string());
     refuse_taken(&target).map_err(|why| {
-        Failure::usage(format!("{shown} {why}, and nothing is written over; name another folder with --to"))
+        Failure::usage(format!("{shown} {why}, and segue overwrites nothing; name another folder with --to"))
     })?;
     write(shelf, entry, &target).map_err(|why| {
         Failure::failed(format!("{shown} was not written: {}", shelf.plain(&why.to_string())))
@@ -71,7 +71,7 @@ fn folder(shelf: &Shelf, entry: &Entry, to: Option<PathBuf>) -> Result<Made, Fai
     let words = [
         format!("the files of {} are in {shown}", shelf.plain(&entry.name)),
         format!(
-            "copy back what you want; `git diff {commit}` shows what your tracked files have become since"
+            "copy back what you need; `git diff {commit}` shows how your tracked files have changed since"
         ),
     ];
     Ok(Made { branch: None, folder: Some(target), words })
@@ -83,10 +83,10 @@ fn refuse_taken(target: &Path) -> Result<(), String> {
         Ok(_) => Err("is not empty".to_owned()),
         // A link that leads nowhere is there as well.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::symlink_metadata(target).map_or(Ok(()), |_| Err("is a link that leads nowhere".to_owned()))
+            fs::symlink_metadata(target).map_or(Ok(()), |_| Err("is a broken link".to_owned()))
         }
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err("is not a folder".to_owned()),
-        Err(error) => Err(format!("cannot be looked at ({error})")),
+        Err(error) => Err(format!("cannot be read ({error})")),
     }
 }
 

@@ -71,7 +71,7 @@ pub(super) const NAMES: &[Name] = &[
     ),
     flag("shipwright", "--max-iterations", "segue loop PROMPT --max-iterations {}", ""),
     flag("shipwright", "--max-turns", "--tool-call-threshold {}", ""),
-    flag("shipwright", "--agents", "--parallel {}", "phases of a plan side by side; --agent names who works"),
+    flag("shipwright", "--agents", "--parallel {}", "phases of a plan in parallel; --agent names who works"),
     flag("shipwright", "--worktree", "--parallel 2", "every phase has a work tree of its own"),
     flag("shipwright", "--skip-permissions", "--permissions bypass", ""),
     flag(

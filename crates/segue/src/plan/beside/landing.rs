@@ -177,7 +177,7 @@ impl Runner {
         }
         let words = mend::Conflict { files: &prepared.conflicts, words: &prepared.words };
         mend::note(&self.kept.phase_dir(id), &words.told(), &self.set.redactor)
-            .map_err(|source| PlanError::System { what: "a conflict could not be written down", source })?;
+            .map_err(|source| PlanError::System { what: "a conflict could not be recorded", source })?;
         self.set_work(id, |work| {
             work.stage = Stage::Merging;
             work.rounds += 1;
@@ -223,7 +223,7 @@ impl Runner {
             let commit = self.work(id).and_then(|work| work.commit.clone()).unwrap_or_default();
             return self.land(id, &commit);
         }
-        self.mend(id, "what fails together with the others' work", &red)
+        self.mend(id, "failures after merging with the other phases", &red)
     }
 
     // What an agent mended is checked by its run; what a person did is not yet.

@@ -95,7 +95,7 @@ impl Runner {
         what: &str,
         red: &[&GateResult],
     ) -> Result<(), PlanError> {
-        let failed = |source| PlanError::System { what: "what fails could not be written down", source };
+        let failed = |source| PlanError::System { what: "the failures could not be recorded", source };
         if !red.is_empty() {
             note(&self.kept.phase_dir(id), &failing(red), &self.set.redactor).map_err(failed)?;
         }
@@ -197,7 +197,7 @@ impl Runner {
                 let conflicts = self.work(id).map(|work| work.conflicts.clone()).unwrap_or_default();
                 let marked =
                     self.tree(id).repo().map(|repo| repo.with_markers(&conflicts)).unwrap_or_default();
-                self.stuck(id, &format!("the agent could not bring it together: {}", settled.why), &marked)
+                self.stuck(id, &format!("the agent could not resolve it: {}", settled.why), &marked)
             }
         }
     }
@@ -219,7 +219,7 @@ impl Runner {
             format!("segue resume {plan}"),
             "git stash pop".to_owned(),
         ];
-        self.needs_hands(id, &format!("changes that are not committed are in the way ({why})"), &commands)
+        self.needs_hands(id, &format!("uncommitted changes are in the way ({why})"), &commands)
     }
 
     fn needs_hands(&mut self, id: &str, why: &str, commands: &[String]) -> Result<(), PlanError> {

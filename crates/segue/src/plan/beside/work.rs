@@ -70,13 +70,13 @@ impl Stage {
     /// In words.
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Self::Making => "its work tree is made",
-            Self::Working => "at work",
+            Self::Making => "its work tree is being created",
+            Self::Working => "running",
             Self::Done => "done, waiting to be merged",
-            Self::Merging => "is merged",
+            Self::Merging => "is being merged",
             Self::Mending => "an agent resolves the conflicts",
             Self::Stuck => "needs your merge",
-            Self::Landing | Self::Landed => "comes into the branch",
+            Self::Landing | Self::Landed => "is being merged into the branch",
             Self::Split => "was split",
         }
     }
