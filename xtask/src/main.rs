@@ -28,7 +28,7 @@ const HELP: &str = "cargo xtask COMMAND
   nightly matrix [--pairwise] [--again] [WORD…]
                  what the agents' knowledge becomes at handoffs, into docs/continuity.md; goes on where it stopped
   agents         the real agents that the tests drive, at pinned versions, into target/agents
-  bench [PART]   what segue costs, as a table; PART is one of machine, redact, ledger, plans, program, handoff, checkpoint, beside
+  bench [PART]   what segue costs, as a table; PART is one of machine, redact, ledger, plans, program, cli, handoff, checkpoint, beside
   faults         everything that can go wrong at a provider, on every agent, as a table for the docs;
                  [--agent A,B] [--fault F,G] [--when W] choose a part of it
   forecast       how good the forecast of a window's growth is, as a table for the docs

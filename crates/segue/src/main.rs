@@ -10,11 +10,13 @@ mod cli;
 mod clock;
 mod config;
 mod driver;
+mod foot;
 mod gates;
 mod git;
 mod history;
 mod keep;
 mod learned;
+mod notify;
 mod permissions;
 mod places;
 mod plan;
@@ -26,6 +28,7 @@ mod snapshots;
 mod state;
 mod store;
 mod trust;
+mod watch;
 
 fn main() -> std::process::ExitCode {
     cli::main()

@@ -2,6 +2,7 @@
 
 mod beside;
 mod checkpoint;
+mod cli;
 mod handoff;
 mod ledger;
 mod machine;
@@ -30,12 +31,13 @@ pub(crate) fn bench(only: Option<&str>) -> Outcome {
         return shell::run("cargo", &call.into_iter().chain(only).collect::<Vec<_>>());
     }
     shell::run("cargo", &["build", "--quiet", "--release", "--package", "segue"])?;
-    let parts: [(&str, Part); 8] = [
+    let parts: [(&str, Part); 9] = [
         ("machine", || Ok(machine::rows())),
         ("redact", redact::rows),
         ("ledger", || Ok(ledger::rows())),
         ("plans", || Ok(plans::rows())),
         ("program", program::rows),
+        ("cli", cli::rows),
         ("handoff", handoff::rows),
         ("checkpoint", checkpoint::rows),
         ("beside", beside::rows),

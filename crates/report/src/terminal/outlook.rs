@@ -30,7 +30,7 @@ fn calls_of(calls: u64) -> String {
     if calls == 1 { "1 call".to_owned() } else { format!("{} calls", thousands(calls)) }
 }
 
-fn minutes(ms: u64) -> String {
+pub(crate) fn minutes(ms: u64) -> String {
     match ms / 1_000 {
         0..60 => "1 min".to_owned(),
         seconds @ 60..5_400 => format!("{} min", (seconds + 30) / 60),

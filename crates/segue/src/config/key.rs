@@ -303,6 +303,21 @@ pub(crate) const KEYS: &[Key] = &[
     key("prices.*.cache_write_1h", Kind::Price, "the same where the cache keeps it for an hour"),
     key("prices.*.output", Kind::Price, "dollars per million tokens of output"),
     key("prices.*.date", Kind::Text, "the day on which you looked the price up"),
+    key("notify.on", Kind::List, "what to notify about: needs_input, failed, done, limit, waiting; all of them when left out"),
+    key("notify.command", Kind::Command, "a program that gets each notification as JSON on its standard input"),
+    key("notify.webhook", Kind::Secret, "an address that each notification is posted to"),
+    key(
+        "notify.format",
+        Kind::Choice(&["json", "ntfy", "slack"]),
+        "what the webhook is sent: segue's own JSON, a message for ntfy, or one for Slack and compatible services",
+    ),
+    key("notify.secret", Kind::Secret, "signs the webhook's body: X-Segue-Signature is its HMAC-SHA256"),
+    key("notify.bell", Kind::Bool, "ring the terminal's bell as well"),
+    key(
+        "notify.every",
+        Kind::Duration,
+        "the shortest time between two notifications about waiting or about a limit; the end of a run is always told",
+    ),
 ];
 
 impl Key {

@@ -66,7 +66,7 @@ const HANGS: Duration = Duration::from_secs(2);
 /// How long an agent may take to be gone when the journal is lost.
 const GONE: Duration = Duration::from_secs(10);
 
-/// How often the time that is left of a wait is shown anew.
+/// How often what is redrawn is drawn anew: clocks go on.
 const TICK: Duration = Duration::from_secs(1);
 
 /// What can end a driver besides the run's own end.
@@ -254,7 +254,7 @@ impl Driver {
                 }
                 Some(input) = self.inbox.recv(), if room => self.input(input),
                 () = self.keyboard.enter() => self.queue.push_back(Event::TryAsked),
-                () = tokio::time::sleep(TICK), if self.counts_down() => self.tick(),
+                () = tokio::time::sleep(TICK), if self.face.is_live() => self.tick(),
                 () = tokio::time::sleep(day::LOOK_AT_DAY), if self.watches_day() => self.write_day(),
                 () = tokio::time::sleep(LOOK), if self.live.as_ref().is_some_and(Live::tails) => self.read_along(),
             }
@@ -305,10 +305,6 @@ impl Driver {
             self.face.say(said);
         }
         self.carry_out_held(upto);
-    }
-
-    fn counts_down(&self) -> bool {
-        self.face.is_live() && self.machine.view().waiting.is_some()
     }
 
     fn tick(&mut self) {

@@ -52,9 +52,13 @@ mod kill;
 #[cfg(test)]
 mod kill_more;
 #[cfg(test)]
+mod long_runs;
+#[cfg(test)]
 mod loops;
 #[cfg(test)]
 mod meter;
+#[cfg(test)]
+mod notify;
 #[cfg(test)]
 mod on_terminal;
 #[cfg(test)]
