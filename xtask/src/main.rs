@@ -31,7 +31,7 @@ const HELP: &str = "cargo xtask COMMAND
   nightly matrix [--pairwise] [--again] [WORD…]
                  what the agents' knowledge becomes at handoffs, into docs/continuity.md; continues where it stopped
   agents         the real agents that the tests drive, at pinned versions, into target/agents
-  bench [PART]   what segue costs, as a table; PART is one of machine, redact, ledger, plans, program, handoff, round, checkpoint,
+  bench [PART]   what segue costs, as a table; PART is one of machine, redact, ledger, plans, program, cli, handoff, round, checkpoint,
                  beside, long, and longest, a run of a million events
   faults         everything that can go wrong at a provider, on every agent, as a table for the docs;
                  [--agent A,B] [--fault F,G] [--when W] choose a part of it

@@ -12,6 +12,7 @@ pub mod opencode;
 pub mod prices;
 pub mod windows;
 
+mod edits;
 mod failure;
 mod lines;
 mod retry;
@@ -19,6 +20,7 @@ mod retry;
 use segue_machine::gauge::weigh;
 use segue_machine::{AgentEvent, ItemState, ListItem};
 
+pub use edits::{Edit, edits};
 pub use failure::classify;
 use failure::failure_of;
 pub use lines::{Lines, MAX_LINE};

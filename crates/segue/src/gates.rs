@@ -83,6 +83,15 @@ pub(crate) async fn run(gate: &GateSpec, room: &GateRoom, when: GateWhen, round:
     }
 }
 
+/// Whether a file of the run's folder is what this gate wrote in some round.
+pub(crate) fn is_output_of(file: &str, gate: &str) -> bool {
+    let rest = file.strip_prefix("gate-").and_then(|rest| rest.strip_prefix(&file_name(gate)));
+    rest.is_some_and(|label| {
+        let label = label.strip_prefix('-').and_then(|label| label.strip_suffix(".out"));
+        label.is_some_and(|label| !label.contains('-'))
+    })
+}
+
 /// How the command ended.
 struct Ended {
     exit: Option<i32>,

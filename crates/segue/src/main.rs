@@ -11,11 +11,13 @@ mod clock;
 mod config;
 mod crash;
 mod driver;
+mod foot;
 mod gates;
 mod git;
 mod history;
 mod keep;
 mod learned;
+mod notify;
 mod permissions;
 mod places;
 mod plan;
@@ -29,6 +31,7 @@ mod state;
 mod store;
 mod trace;
 mod trust;
+mod watch;
 
 fn main() -> std::process::ExitCode {
     cli::main()

@@ -2,6 +2,7 @@
 
 mod beside;
 mod checkpoint;
+mod cli;
 mod handoff;
 mod ledger;
 mod long;
@@ -32,12 +33,13 @@ pub(crate) fn bench(only: Option<&str>) -> Outcome {
         return shell::run("cargo", &call.into_iter().chain(only).collect::<Vec<_>>());
     }
     shell::run("cargo", &["build", "--quiet", "--release", "--package", "segue"])?;
-    let parts: [(&str, Part); 11] = [
+    let parts: [(&str, Part); 12] = [
         ("machine", || Ok(machine::rows())),
         ("redact", redact::rows),
         ("ledger", || Ok(ledger::rows())),
         ("plans", || Ok(plans::rows())),
         ("program", program::rows),
+        ("cli", cli::rows),
         ("handoff", handoff::rows),
         ("round", round::rows),
         ("checkpoint", checkpoint::rows),

@@ -1,19 +1,107 @@
-//! The status line: who works, how full the window is, what runs now.
+//! What is redrawn while a run is at work: who works, how full the window is, how far the job is, what runs now, and the
+//! agent's own words. In few rows or columns it is one line.
 
 use segue_machine::{Millis, Phase, SessionView, View, WaitRules};
 
 use crate::stream::dollars;
 use crate::terminal::text::plain;
-use crate::terminal::{Fill, Style, Tint, clock, count, duration, money, outlook_words};
+use crate::terminal::outlook::minutes;
+use crate::terminal::{Beside, Fill, Style, Tint, clock, columns, count, duration, money, outlook_words};
 
 const ROOM_FOR_A_LONG_BAR: usize = 80;
 const ROOM_FOR_A_BAR: usize = 50;
 const ROOM_FOR_A_FORECAST: usize = 100;
 const NARROW: usize = 40;
 const A_SECOND: Millis = 1_000;
+/// Fewer rows are left to the lines that stay.
+const ROWS_FOR_A_FRAME: u16 = 12;
+
+type Pieces = Vec<(String, Tint)>;
+
+/// The lines at the foot of the screen; `None` when the run is over or has not begun.
+pub(crate) fn frame(view: &View, now: Option<Millis>, style: Style, beside: &Beside) -> Option<Vec<Pieces>> {
+    let line = pieces(view, now, style)?;
+    let session = view.session.as_ref().filter(|_| view.waiting.is_none());
+    if beside.rows < ROWS_FOR_A_FRAME || style.columns() < NARROW {
+        return Some(vec![line]);
+    }
+    let at = now.unwrap_or(view.at);
+    let head = match session {
+        Some(session) => of_window(session, style),
+        None => line,
+    };
+    let doing = session.map(|_| vec![(doing(view, at, beside, style), Tint::Plain)]);
+    let job = of_job(view, at, beside);
+    let said = said(view, style).map(|words| vec![(words, Tint::Dim)]);
+    let keys = (!beside.keys.is_empty()).then(|| vec![(beside.keys.clone(), Tint::Dim)]);
+    let lines = [Some(head), Some(job).filter(|job| !job.is_empty()), doing, said, keys];
+    Some(lines.into_iter().flatten().collect())
+}
+
+// How far the job is, by the agent's own list, and what it took so far.
+fn of_job(view: &View, now: Millis, beside: &Beside) -> Pieces {
+    let took = now.saturating_sub(view.started_at);
+    let mut words = Vec::new();
+    if let Some((open, closed)) = view.items.filter(|(open, closed)| open + closed > 0) {
+        words.push((format!("{closed} of {} done", open + closed), Tint::Bold));
+        if open > 0 && closed > 0 {
+            let left = took.saturating_mul(u64::from(open)) / u64::from(closed);
+            words.push((format!("about {} left", minutes(left)), Tint::Plain));
+        }
+    }
+    words.push((clock(took), Tint::Plain));
+    words.extend(beside.changes.as_ref().map(|changes| (changes.to_string(), Tint::Plain)));
+    words.extend(spent(view).map(|money| (money.trim_start_matches(" · ").to_owned(), Tint::Plain)));
+    if let Some(session) = &view.session {
+        let counts = [count(session.gauge.calls(), "call"), count(session.gauge.tools(), "tool")];
+        words.push((counts.join(", "), Tint::Dim));
+    }
+    let mut pieces = Pieces::new();
+    for (text, tint) in words {
+        if !pieces.is_empty() {
+            pieces.push((" · ".to_owned(), Tint::Dim));
+        }
+        pieces.push((text, tint));
+    }
+    pieces
+}
+
+// What runs: the session's tool, or the gate with its clock and the last line it wrote.
+fn doing(view: &View, now: Millis, beside: &Beside, style: Style) -> String {
+    let Some(gate) = beside.gate.as_ref().filter(|_| gates_run(view)) else {
+        let state = view.state(now).map(|state| state.to_string()).unwrap_or_default();
+        return style.cut(&plain(&phase_words(view).map_or(state, str::to_owned)), style.columns());
+    };
+    let number = if gate.of > 1 { format!(" ({} of {})", gate.n, gate.of) } else { String::new() };
+    let last = plain(&gate.last_line);
+    let last = if last.is_empty() { String::new() } else { format!(" · {last}") };
+    let clock = clock(now.saturating_sub(gate.since));
+    style.cut(&format!("gate {}{number} {clock}{last}", plain(&gate.name)), style.columns())
+}
+
+fn gates_run(view: &View) -> bool {
+    matches!(view.phase, Phase::GatesBefore | Phase::Gating)
+}
+
+fn phase_words(view: &View) -> Option<&'static str> {
+    match view.phase {
+        Phase::GatesBefore => Some("running the gates before the work"),
+        Phase::Gating => Some("running the gates"),
+        Phase::Saving => Some("saving a snapshot"),
+        Phase::New | Phase::Working | Phase::Waiting | Phase::Finished => None,
+    }
+}
+
+// The last line of the last thing that the agent at work said.
+fn said(view: &View, style: Style) -> Option<String> {
+    let session = view.session.as_ref()?.n;
+    let message = view.prose.back().filter(|message| message.session == session)?;
+    let line = message.text.lines().rev().map(plain).find(|line| !line.trim().is_empty())?;
+    Some(style.cut(&format!("“{}”", line.trim()), style.columns().saturating_sub(1)))
+}
 
 /// The pieces of the status line, most important first; `None` when the run is over or has not begun.
-pub(crate) fn pieces(view: &View, now: Option<Millis>, style: Style) -> Option<Vec<(String, Tint)>> {
+fn pieces(view: &View, now: Option<Millis>, style: Style) -> Option<Vec<(String, Tint)>> {
     if matches!(view.phase, Phase::New | Phase::Finished) {
         return None;
     }
@@ -27,14 +115,12 @@ pub(crate) fn pieces(view: &View, now: Option<Millis>, style: Style) -> Option<V
         let words = format!("{words} · press Enter to retry now");
         return Some(vec![(words, Tint::Careful)]);
     }
-    let busy = match view.phase {
-        Phase::GatesBefore => Some("running the gates before the work"),
-        Phase::Gating => Some("running the gates"),
-        Phase::Saving => Some("saving a snapshot"),
-        Phase::New | Phase::Working | Phase::Waiting | Phase::Finished => None,
-    };
+    let busy = phase_words(view);
     let mut pieces = match (&view.session, busy) {
-        (Some(session), None) => of_session(session, doing(view), view.items, style),
+        (Some(session), None) => {
+            let state = view.state(view.at).map(|state| plain(&state.to_string())).unwrap_or_default();
+            of_session(session, state, view.items, style)
+        }
         (Some(session), Some(busy)) => of_session(session, busy.to_owned(), view.items, style),
         (None, busy) => vec![(busy.unwrap_or("between sessions").to_owned(), Tint::Plain)],
     };
@@ -79,15 +165,33 @@ fn of_session(
     items: Option<(u32, u32)>,
     style: Style,
 ) -> Vec<(String, Tint)> {
-    let fill = Fill::from(&session.gauge);
-    let columns = style.columns();
-    let percent = fill.percent_words();
-    let mut pieces = vec![(format!("s{}", session.n), Tint::Bold)];
-    if columns < NARROW {
-        pieces.extend(percent.map(|percent| (format!(" {percent}"), fill.tint())));
+    if style.columns() < NARROW {
+        let fill = Fill::from(&session.gauge);
+        let mut pieces = vec![(format!("s{}", session.n), Tint::Bold)];
+        pieces.extend(fill.percent_words().map(|percent| (format!(" {percent}"), fill.tint())));
         pieces.push((format!(" {doing}"), Tint::Plain));
         return pieces;
     }
+    let mut pieces = of_window(session, style);
+    let counts =
+        format!(" · {} {}", count(session.gauge.calls(), "call"), count(session.gauge.tools(), "tool"));
+    // The agent's own list says how far the job is.
+    let items = items.map(|(open, closed)| (closed, open + closed)).filter(|(_, all)| *all > 0);
+    let items = items.map(|(closed, all)| format!(" · {closed} of {all}")).unwrap_or_default();
+    let counts = format!("{items}{counts}");
+    let used: usize = pieces.iter().map(|(text, _)| columns(text)).sum();
+    // A long title must not push the counts off the line while there is room for both.
+    let left = style.columns().saturating_sub(used + counts.len() + 4).max(12);
+    pieces.push((format!(" · {}", style.cut(&doing, left)), Tint::Plain));
+    pieces.push((counts, Tint::Dim));
+    pieces
+}
+
+// Who works, and how full the window is.
+fn of_window(session: &SessionView, style: Style) -> Pieces {
+    let fill = Fill::from(&session.gauge);
+    let columns = style.columns();
+    let mut pieces = vec![(format!("s{}", session.n), Tint::Bold)];
     pieces.push((format!(" {}", style.cut(&plain(&session.agent), 16)), Tint::Plain));
     let cells = if columns >= ROOM_FOR_A_LONG_BAR { 12 } else { 8 };
     if columns >= ROOM_FOR_A_BAR
@@ -95,28 +199,12 @@ fn of_session(
     {
         pieces.push((format!("  {bar}"), fill.tint()));
     }
-    pieces.extend(percent.map(|percent| (format!("  {percent}"), fill.tint())));
+    pieces.extend(fill.percent_words().map(|percent| (format!("  {percent}"), fill.tint())));
     pieces.push((format!("  {}", fill.words()), Tint::Plain));
     if let Some(outlook) = session.outlook().filter(|_| columns >= ROOM_FOR_A_FORECAST) {
         pieces.push((format!(" · {}", outlook_words(&outlook.into(), false)), Tint::Plain));
     }
-    let counts =
-        format!(" · {} {}", count(session.gauge.calls(), "call"), count(session.gauge.tools(), "tool"));
-    // The agent's own list says how far the job is.
-    let items = items.map(|(open, closed)| (closed, open + closed)).filter(|(_, all)| *all > 0);
-    let items = items.map(|(closed, all)| format!(" · {closed} of {all}")).unwrap_or_default();
-    let counts = format!("{items}{counts}");
-    let used: usize = pieces.iter().map(|(text, _)| crate::terminal::columns(text)).sum();
-    // A long title must not push the counts off the line while there is room for both.
-    let left = columns.saturating_sub(used + counts.len() + 4).max(12);
-    pieces.push((format!(" · {}", style.cut(&doing, left)), Tint::Plain));
-    pieces.push((counts, Tint::Dim));
     pieces
-}
-
-/// What the session is doing, in words.
-fn doing(view: &View) -> String {
-    view.state(view.at).map(|state| plain(&state.to_string())).unwrap_or_default()
 }
 
 #[cfg(test)]

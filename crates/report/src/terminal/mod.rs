@@ -1,6 +1,7 @@
-//! What a person sees of a run: permanent lines, and one status line that the caller redraws in place.
+//! What a person sees of a run: permanent lines, and the lines below them that the caller redraws in place.
 //! It makes strings and writes none; no line is wider than the style's width.
 
+mod beside;
 mod entry;
 mod fill;
 mod live;
@@ -19,10 +20,12 @@ pub use text::{columns, plain, printable, wrap};
 
 pub(crate) use fill::{Fill, wall};
 pub(crate) use live::{left, wait_rules, waiting};
+pub use beside::{Beside, Changes, GateNow};
 pub use numbers::duration;
 pub(crate) use numbers::{clock, count, money, short, thousands};
 pub(crate) use opening::title;
 pub(crate) use outlook::outlook_words;
+pub use sentence::limit_words;
 pub(crate) use sentence::{cost_words, sentence, verdict_words};
 pub(crate) use text::Tint;
 
@@ -44,7 +47,7 @@ pub struct Style {
 pub struct Output {
     /// Lines that stay.
     pub lines: Vec<String>,
-    /// The status line from here on; `None` when there is none to draw.
+    /// The lines to be redrawn from here on; `None` when there are none.
     pub status: Option<String>,
 }
 
@@ -52,16 +55,18 @@ pub struct Output {
 #[derive(Debug, Clone)]
 pub struct Terminal {
     style: Style,
+    beside: Beside,
 }
 
 impl Terminal {
     /// A terminal of that style.
     pub fn new(style: Style) -> Self {
-        Self { style }
+        Self { style, beside: Beside::default() }
     }
 
-    /// The terminal has another width.
-    pub fn resize(&mut self, width: u16) {
+    /// What is known now beside the events, and how large the terminal is.
+    pub fn look(&mut self, beside: Beside, width: u16) {
+        self.beside = beside;
         self.style.width = width;
     }
 
@@ -71,20 +76,19 @@ impl Terminal {
         Output { lines: entries.flat_map(|e| self.style.lay_out(&e)).collect(), status: self.status(view) }
     }
 
-    /// The status line alone, for redrawing between steps.
+    /// The lines to be redrawn alone, between steps.
     pub fn status(&self, view: &View) -> Option<String> {
-        if !self.style.live {
-            return None;
-        }
-        live::pieces(view, None, self.style).map(|pieces| self.style.fit(&pieces))
+        self.frame(view, None)
     }
 
     /// The same at a moment between steps, with the time that is left of a wait.
     pub fn status_at(&self, view: &View, now: Millis) -> Option<String> {
-        if !self.style.live {
-            return None;
-        }
-        live::pieces(view, Some(now), self.style).map(|pieces| self.style.fit(&pieces))
+        self.frame(view, Some(now))
+    }
+
+    fn frame(&self, view: &View, now: Option<Millis>) -> Option<String> {
+        let frame = self.style.live.then(|| live::frame(view, now, self.style, &self.beside)).flatten()?;
+        Some(frame.iter().map(|pieces| self.style.fit(pieces)).collect::<Vec<_>>().join("\n"))
     }
 }
 

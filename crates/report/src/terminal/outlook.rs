@@ -31,7 +31,7 @@ fn calls_of(calls: u64) -> String {
 }
 
 // It is an estimate: minutes below an hour and a half, hours above.
-fn about(ms: u64) -> String {
+pub(crate) fn about(ms: u64) -> String {
     const MINUTE: u64 = 60_000;
     match ms {
         0..5_400_000 => duration(((ms + MINUTE / 2) / MINUTE).max(1) * MINUTE),

@@ -204,7 +204,7 @@ fn waiting_words(wait: &WaitFields, now: Millis, rules: &WaitRules) -> String {
 }
 
 /// A limit as a person would call it.
-fn limit_words(limit: Limit) -> &'static str {
+pub fn limit_words(limit: Limit) -> &'static str {
     match limit {
         Limit::Deadline => "deadline of the run",
         Limit::MaxRestarts => "restarts",

@@ -28,6 +28,7 @@ pub(super) fn doctor(at: &Place) -> Result<u8, Failure> {
     agents(at, &mut tell);
     permissions(at).iter().for_each(&mut tell);
     [state(at), journal(at), owner(at)].iter().for_each(&mut tell);
+    notifications().iter().for_each(&mut tell);
     other_tools(at).iter().for_each(&mut tell);
     Ok(u8::from(bad > 0))
 }
@@ -50,6 +51,18 @@ fn git(at: &Place) -> Check {
             text: format!("{why}: install git, or run with --no-git"),
         },
     }
+}
+
+// Only what went wrong: `segue notify` says the rest.
+fn notifications() -> Option<Check> {
+    let failed = crate::notify::last_failure()?;
+    let text = format!(
+        "the last one, of run {} at {}, was not delivered: {}; `segue notify` tests it",
+        failed.run,
+        out::moment(failed.at),
+        failed.why
+    );
+    Some(Check { name: "notifications".into(), fine: false, text })
 }
 
 // Settings of other tools are nothing bad, but they do nothing here.

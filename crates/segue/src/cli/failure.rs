@@ -31,6 +31,11 @@ impl Failure {
         Self { exit: 1, text: text.into() }
     }
 
+    /// Something else than success that has an exit code of its own.
+    pub(super) fn exit(exit: u8, text: impl Into<String>) -> Self {
+        Self { exit, text: text.into() }
+    }
+
     /// Writes it to standard error.
     pub(super) fn print(&self, json: bool) {
         if self.text.is_empty() {

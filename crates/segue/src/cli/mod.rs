@@ -3,6 +3,7 @@
 mod agents;
 mod agents_cache;
 mod args;
+mod attach;
 mod bare;
 mod bridge;
 mod budget;
@@ -13,6 +14,7 @@ mod config;
 mod config_file;
 mod crashed;
 mod demo;
+mod detach;
 mod doctor;
 mod failure;
 mod find;
@@ -25,6 +27,7 @@ mod log;
 mod looping;
 mod man;
 mod note;
+mod notify;
 mod open;
 mod out;
 mod path;
@@ -42,6 +45,7 @@ mod stop;
 mod transcript;
 mod trust;
 mod version;
+mod wait;
 mod way_back;
 mod what_if;
 
@@ -126,6 +130,10 @@ fn dispatch(args: Args) -> Result<u8, Failure> {
         Command::Done { text } => note::note(|text| Message::Done { text }, &text),
         Command::Hook { which } => hook::hook(&at, &which),
         Command::Bridge { which } => bridge::bridge(&which),
+        Command::Notify => notify::test(&at),
+        Command::Deliver => notify::deliver(),
+        Command::Attach { run } => attach::attach(&at, run.as_deref()),
+        Command::Wait { run, timeout } => wait::wait(&at, run.as_deref(), timeout.as_deref()),
         Command::Plan { verb } => plan::plan(&at, &verb),
         Command::ScriptedModel { script } => scripted::model(&script),
         Command::ScriptedAgent { script } => scripted::agent(&script),

@@ -10,8 +10,8 @@ use super::args::Resume;
 use super::crashed;
 use super::failure::Failure;
 use super::open::{self, Place};
-use super::run::{drive, known_circuits, refuse_unkept, say_permissions, warn};
-use super::{plan, trust, way_back};
+use super::run::{drive, known_circuits, notifying, refuse_unkept, say_permissions, warn};
+use super::{detach, plan, trust, way_back};
 use crate::anchor::{Anchors, Trust};
 use crate::budget::{self, DayBook};
 use crate::checkpoint::is_done;
@@ -30,6 +30,12 @@ const LAST_TOOL: Duration = Duration::from_secs(10);
 
 /// Takes a run up again and returns the exit code.
 pub(super) fn resume(at: &Place, args: &Resume) -> Result<u8, Failure> {
+    if args.detach {
+        return detach::start(at, &[]);
+    }
+    if args.detached {
+        detach::leave_terminal();
+    }
     if let Some(code) = plan::resume(at, args)? {
         return Ok(code);
     }
@@ -81,6 +87,7 @@ pub(super) fn resume_with(
         say_resumed(&row, view);
         say_permissions(&settings);
     }
+    let face = notifying(face, &settings, &row.task, store.workdir());
     let (verified, workdir) = (spec.require_verified, spec.workdir.clone());
     let place = open::workplace(store, &row.id, repo, &settings)?;
     if spec.task.private && !place.private.has_task() {

@@ -16,7 +16,7 @@ use super::failure::Failure;
 use super::open::{self, Place};
 use super::resume::{end_orphans, undo_swap};
 use super::way_back;
-use super::{out, plan, trust};
+use super::{detach, out, plan, trust};
 use crate::budget::{self, DayBook};
 use crate::checkpoint::{Document, prune_quietly};
 use crate::config::Settings;
@@ -24,8 +24,10 @@ use crate::config::other_tools::found_settings;
 use crate::driver::{self, Book, Driver, Face, Look};
 use crate::git::Repo;
 use crate::history;
+use crate::notify::Notifier;
 use crate::permissions;
 use crate::places;
+use crate::plan::PLAN_PROCESS;
 use crate::private::Private;
 use crate::process::lock::Lock;
 use crate::process::tree;
@@ -35,6 +37,9 @@ use crate::{clean, clock, learned};
 
 /// Runs a task to its end and returns the exit code.
 pub(super) fn run(at: &Place, args: &Run) -> Result<u8, Failure> {
+    if args.detached {
+        detach::leave_terminal();
+    }
     tell_other_settings(at);
     if let Some(plan) = plan::wanted(at, args)? {
         return plan::run(at, args, plan);
@@ -58,6 +63,11 @@ pub(super) fn run(at: &Place, args: &Run) -> Result<u8, Failure> {
         return dry_run(at, &settings, &task);
     }
     trust::require(at, &args.settings.flags(), None)?;
+    if args.detach {
+        // What came in by standard input is not there a second time.
+        let piped = args.task.as_deref() == Some("-");
+        return detach::start(at, if piped { task.text.as_bytes() } else { &[] });
+    }
     let repo = open::repo(&at.dir, &settings)?;
     let (run, code) = start(at, &settings, task, from, repo, look)?;
     plan::write_results(at, &args.results(), &run)?;
@@ -157,6 +167,7 @@ pub(super) fn start_as(
     }
     let verified = spec.require_verified;
     let face = Face::new(look, &place.store.runs(), &run);
+    let face = notifying(face, settings, &title(&clean.task.text), place.store.workdir());
     let book = Book::new(journal, &run, 0)?;
     let first = Event::RunStarted { spec: Box::new(spec) };
     let prices = settings.budget.prices.clone();
@@ -166,6 +177,17 @@ pub(super) fn start_as(
     };
     let outcome = drive(make, first)?;
     Ok((run, outcome.exit_code(verified)))
+}
+
+/// The face of a run that also tells whoever is to be told. The end of a phase is its plan's to tell; a rehearsal needs
+/// nobody.
+pub(super) fn notifying(face: Face, settings: &Settings, task: &str, workdir: &Path) -> Face {
+    if !settings.notify.any() || settings.budget.unkept {
+        return face;
+    }
+    let of_plan = std::env::var_os(PLAN_PROCESS).is_some();
+    let without = settings.env.kept_from_gates();
+    face.notifying(Notifier::new(settings.notify.clone(), task, workdir.to_owned(), without).of_plan(of_plan))
 }
 
 /// A limit of the day without a book of the day would be no limit.

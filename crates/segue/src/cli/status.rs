@@ -1,5 +1,6 @@
 //! `segue status`: where a run stands. Needs no lock and disturbs nobody.
 
+use segue_machine::{Phase, View};
 use segue_report::{StatusDoc, render};
 
 use super::crashed;
@@ -8,6 +9,7 @@ use super::open::{self, Place};
 use super::out;
 use crate::clock;
 use crate::driver::{screen_colors, screen_width};
+use crate::watch;
 
 /// Shows one run, or all of them in a line each.
 pub(super) fn status(at: &Place, run: Option<&str>, all: bool) -> Result<u8, Failure> {
@@ -48,10 +50,25 @@ fn show(at: &Place, reader: &segue_journal::Reader, run: &str) -> Result<u8, Fai
         return Ok(0);
     }
     out::painted(render(&doc, screen_width(), screen_colors()));
+    if let Some(line) = gate_line(at, id, view) {
+        out::line(&line);
+    }
     if let Some(line) = super::plan::line_of(at, id) {
         out::line(&line);
     }
     Ok(0)
+}
+
+// The gate that runs now, with its clock and the last line that it wrote.
+fn gate_line(at: &Place, run: &str, view: &View) -> Option<String> {
+    if !matches!(view.phase, Phase::GatesBefore | Phase::Gating) {
+        return None;
+    }
+    let gates = view.spec.as_ref()?.gates.iter().filter(|gate| !gate.manual);
+    let names: Vec<String> = gates.map(|gate| gate.name.clone()).collect();
+    let gate = watch::gate_now(&at.store().run_dir(run), &names)?;
+    let took = segue_report::duration(clock::now().saturating_sub(gate.since));
+    Some(format!("  gate now    {}, {took}: {}", gate.name, gate.last_line))
 }
 
 fn list(at: &Place, reader: &segue_journal::Reader) -> Result<u8, Failure> {

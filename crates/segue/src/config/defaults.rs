@@ -57,6 +57,9 @@ pub(crate) fn values(preset: &Preset) -> Values {
         ("checkpoint.retention.days", Value::Count(7)),
         ("checkpoint.retention.count", Value::None),
         ("checkpoint.retention.until_done", Value::Bool(false)),
+        ("notify.format", Value::Text("json".to_owned())),
+        ("notify.bell", Value::Bool(false)),
+        ("notify.every", Value::Millis(5 * 60_000)),
     ];
     let policy = &preset.policy;
     let from_preset = [

@@ -41,6 +41,8 @@ pub(crate) struct Flags {
     pub(crate) permissions: Option<String>,
     /// `--gate COMMAND`, each; a configured name stands for its gate
     pub(crate) gates: Vec<String>,
+    /// `--gate-rounds N`
+    pub(crate) gate_rounds: Option<String>,
     /// `--require-verified`
     pub(crate) require_verified: bool,
     /// `--no-auto-commit`: a snapshot where the policy would commit to the branch
@@ -75,6 +77,7 @@ impl Flags {
         read.text("--tool-call-threshold", "tool_call_threshold", self.tool_call_threshold.as_ref());
         read.text("--window", "agent.*.window", self.window.as_ref());
         read.text("--max-restarts", "limits.max_restarts", self.max_restarts.as_ref());
+        read.text("--gate-rounds", "limits.gate_rounds", self.gate_rounds.as_ref());
         read.text("--max-cost", "limits.cost_usd", self.max_cost.as_ref());
         read.text("--max-tokens", "limits.tokens", self.max_tokens.as_ref());
         read.text("--max-sessions", "limits.sessions", self.max_sessions.as_ref());

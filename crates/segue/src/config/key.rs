@@ -311,6 +311,25 @@ pub(crate) const KEYS: &[Key] = &[
     key("prices.*.cache_write_1h", Kind::Price, "the same for a cache that lasts an hour"),
     key("prices.*.output", Kind::Price, "dollars per million tokens of output"),
     key("prices.*.date", Kind::Text, "the day on which you looked up the price"),
+    key(
+        "notify.on",
+        Kind::List,
+        "events to notify about: needs_input, failed, done, limit, waiting; by default all of them",
+    ),
+    key("notify.command", Kind::Command, "a program that gets each notification as JSON on its standard input"),
+    key("notify.webhook", Kind::Secret, "an address that each notification is posted to"),
+    key(
+        "notify.format",
+        Kind::Choice(&["json", "ntfy", "slack"]),
+        "the body that is sent: segue's own JSON, a message for ntfy, or one for Slack and compatible services",
+    ),
+    key("notify.secret", Kind::Secret, "signs the webhook's body: X-Segue-Signature is its HMAC-SHA256"),
+    key("notify.bell", Kind::Bool, "ring the terminal's bell as well"),
+    key(
+        "notify.every",
+        Kind::Duration,
+        "the shortest time between two notifications about waiting or about a limit; the end of a run is always sent",
+    ),
 ];
 
 impl Key {

@@ -19,6 +19,7 @@ mod env;
 mod file;
 mod flags;
 mod lists;
+mod notify;
 mod paths;
 mod policy;
 mod read;
@@ -36,6 +37,7 @@ pub(crate) use builtin::KNOWN as KNOWN_AGENTS;
 pub(crate) use flags::{Flags, configured_gates};
 pub(crate) use key::{KEYS, nearest};
 pub(crate) use layers::Layers;
+pub(crate) use notify::configured as notify_settings;
 pub(crate) use paths::path_fault;
 pub(crate) use problem::ConfigErrors;
 pub(crate) use read::expected;
@@ -43,5 +45,6 @@ pub(crate) use resolve::{forms, redaction, resolve, retention, trees_dir};
 pub(crate) use settings::{
     AgentKind, AgentSettings, BudgetSettings, Forms, PromptBy, RedactSettings, Retention, Settings,
 };
+pub(crate) use scalar::millis as duration_ms;
 pub(crate) use show::{defaults, show, to_json};
 pub(crate) use value::Permissions;

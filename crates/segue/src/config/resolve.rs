@@ -16,7 +16,7 @@ use crate::config::settings::{
     AgentSettings, CheckpointSettings, Forms, GitSettings, RedactSettings, Retention, Role, Settings,
 };
 use crate::config::value::Value;
-use crate::config::{agents, budget, policy};
+use crate::config::{agents, budget, notify, policy};
 
 /// The settings that the layers add up to.
 ///
@@ -36,6 +36,7 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Settings, ConfigErrors> {
     check_paths(layers, &mut problems);
     let budget = budget::resolve(layers, &mut problems);
     let env = env_rules(layers, &mut problems);
+    let notify = notify::resolve(layers, &mut problems);
     ConfigErrors::check(problems)?;
     let max_chars = policy.max_chars;
     Ok(Settings {
@@ -70,6 +71,7 @@ pub(crate) fn resolve(layers: &Layers) -> Result<Settings, ConfigErrors> {
         roles,
         prompts: prompts(layers),
         budget,
+        notify,
         warnings,
     })
 }

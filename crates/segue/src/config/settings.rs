@@ -9,6 +9,7 @@ use segue_machine::{AgentSpec, CommitMode, DayLimits, GateSpec, Limits, Price, R
 use crate::child_env::EnvRules;
 use crate::config::problem::Problem;
 use crate::config::value::Permissions;
+use crate::notify::NotifySettings;
 
 /// Everything that a run needs to know.
 #[derive(Debug, Clone)]
@@ -53,6 +54,8 @@ pub(crate) struct Settings {
     pub(crate) prompts: BTreeMap<String, String>,
     /// What may be spent beside the limits.
     pub(crate) budget: BudgetSettings,
+    /// Who is told when the run needs somebody.
+    pub(crate) notify: NotifySettings,
     /// What is worth saying although it stops nothing.
     pub(crate) warnings: Vec<Problem>,
 }

@@ -2,14 +2,23 @@
 
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
-use std::path::Path;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use segue_machine::{Effect, Millis, Record, View};
 use segue_report::{OuterStream, Style, Terminal, plain, to_json_line};
 
 use super::outlet::Outlet;
 use super::reread::Reread;
+use crate::notify::{self, Notification, Notifier};
+use crate::watch::Watch;
+
+const KEYS: &str = "Ctrl-C stops with a checkpoint; `segue resume` continues";
+
+/// How often it is looked whether a notification has left.
+const LEAVING: Duration = Duration::from_millis(5);
+
+const BELL: char = '\u{7}';
 use crate::trace;
 
 /// How a run is shown.
@@ -33,11 +42,13 @@ pub(crate) struct Said {
     pub(super) last: u64,
     /// The line that is redrawn; an empty one takes it off the screen.
     pub(super) status: Option<String>,
+    /// Whom somebody has to be told of it.
+    pub(super) notices: Vec<Notification>,
 }
 
 impl Said {
     pub(super) fn is_empty(&self) -> bool {
-        self.lines.is_empty() && self.status.is_none()
+        self.lines.is_empty() && self.status.is_none() && self.notices.is_empty()
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -60,6 +71,12 @@ pub(crate) struct Face {
     stream: OuterStream,
     terminal: Terminal,
     live: bool,
+    /// Where the run keeps its files, and what is seen there, once its task is known.
+    run_dir: PathBuf,
+    watch: Option<Watch>,
+    /// Until when it stops, once it was asked to.
+    stopping: Option<Instant>,
+    notifier: Option<Notifier>,
     out: Outlet,
     err: Outlet,
 }
@@ -73,7 +90,13 @@ impl Face {
         let journal = (look == Look::Json).then(|| Reread::of(runs.to_owned(), run));
         let out = Outlet::open(io::stdout().as_fd(), journal);
         let err = Outlet::open(io::stderr().as_fd(), None);
-        Self { look, stream: OuterStream::new(run), terminal, live, out, err }
+        Self { look, stream: OuterStream::new(run), terminal, live, run_dir: runs.join(run), watch: None, stopping: None, notifier: None, out, err }
+    }
+
+    /// The same, and what somebody wants to know is told to them as well.
+    pub(crate) fn notifying(mut self, notifier: Notifier) -> Self {
+        self.notifier = Some(notifier);
+        self
     }
 
     /// Goes on where an earlier life ended: what it said is not said again.
@@ -90,19 +113,32 @@ impl Face {
     pub(super) fn render(&mut self, record: &Record, effects: &[Effect], view: &View) -> Said {
         let lines = self.stream.take(record, effects, view);
         let (seq, last) = (record.seq, lines.last().map_or(0, |line| line.seq));
+        let notices = self.notifier.as_mut().map(|notifier| notifier.pick(&lines)).unwrap_or_default();
         match self.look {
-            Look::Json => Said { seq, lines: lines.iter().map(to_json_line).collect(), last, status: None },
+            Look::Json => {
+                let lines = lines.iter().map(to_json_line).collect();
+                Said { seq, lines, last, status: None, notices }
+            }
             Look::Human | Look::Plain => {
-                if self.live {
-                    self.terminal.resize(width());
-                }
+                self.look(view);
                 let output = self.terminal.take(&lines, view);
-                Said { seq, lines: output.lines, last, status: output.status.filter(|_| self.live) }
+                let status = output.status.filter(|_| self.live);
+                Said { seq, lines: output.lines, last, status, notices }
             }
         }
     }
 
-    pub(super) fn say(&self, said: Said) {
+    pub(super) fn say(&self, mut said: Said) {
+        let notices = std::mem::take(&mut said.notices);
+        if let Some(notifier) = self.notifier.as_ref().filter(|_| !notices.is_empty()) {
+            if let Some(first) = said.lines.first_mut().filter(|_| self.live && notifier.rings()) {
+                first.insert(0, BELL);
+            }
+            for notice in notices {
+                let notes = self.notes();
+                notifier.send(notice, move |why| notes.note(&format!("a notification was not delivered: {why}")));
+            }
+        }
         self.out.say(said, self.look == Look::Json);
     }
 
@@ -111,8 +147,31 @@ impl Face {
         self.live
     }
 
-    /// Draws the status line anew between two records.
+    /// Counts down to the end that was asked for.
+    pub(super) fn stops_within(&mut self, time: Duration) {
+        self.stopping = Some(Instant::now() + time);
+    }
+
+    fn look(&mut self, view: &View) {
+        if !self.live {
+            return;
+        }
+        if let (None, Some(spec)) = (&self.watch, view.spec.as_deref()) {
+            self.watch = Some(Watch::new(spec, self.run_dir.clone()));
+        }
+        let (width, rows) = size();
+        let stopping = self.stopping.map(|until| {
+            let left = until.saturating_duration_since(Instant::now()).as_secs();
+            format!("stopping, up to {left} s for a checkpoint · Ctrl-C again stops at once")
+        });
+        let keys = stopping.as_deref().unwrap_or(KEYS);
+        let beside = self.watch.as_ref().map(|watch| watch.beside(rows, keys));
+        self.terminal.look(beside.unwrap_or_default(), width);
+    }
+
+    /// Draws the lines that are redrawn anew between two records.
     pub(super) fn tick(&mut self, view: &View, now: Millis) {
+        self.look(view);
         if let Some(status) = self.terminal.status_at(view, now) {
             self.say(Said::status(status));
         }
@@ -140,6 +199,10 @@ impl Face {
             self.out.say(Said::status(String::new()), false);
         }
         tokio::join!(self.out.drain(patience), self.err.drain(patience));
+        let until = Instant::now() + notify::LAST_OF_ALL;
+        while self.notifier.as_ref().is_some_and(|notifier| !notifier.may_leave()) && Instant::now() < until {
+            tokio::time::sleep(LEAVING).await;
+        }
     }
 }
 

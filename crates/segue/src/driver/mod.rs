@@ -68,7 +68,7 @@ const HANGS: Duration = Duration::from_secs(2);
 /// How long an agent may take to be gone when the journal is lost.
 const GONE: Duration = Duration::from_secs(10);
 
-/// How often the time that is left of a wait is shown anew.
+/// How often what is redrawn is drawn anew: clocks go on.
 const TICK: Duration = Duration::from_secs(1);
 
 /// What is said when the user's state folder, or what is kept of the run in it, is removed while the run is at work.
@@ -262,7 +262,7 @@ impl Driver {
                 }
                 Some(input) = self.inbox.recv(), if room => self.input(input),
                 () = self.keyboard.enter() => self.queue.push_back(Event::TryAsked),
-                () = tokio::time::sleep(TICK), if self.counts_down() => self.tick(),
+                () = tokio::time::sleep(TICK), if self.face.is_live() => self.tick(),
                 () = tokio::time::sleep(day::LOOK_AT_DAY), if self.watches_day() => self.write_day(),
                 () = tokio::time::sleep(LOOK), if self.live.as_ref().is_some_and(Live::tails) => self.read_along(),
             }
@@ -323,10 +323,6 @@ impl Driver {
             self.note(LOST_ANCHOR);
         }
         self.carry_out_held(upto);
-    }
-
-    fn counts_down(&self) -> bool {
-        self.face.is_live() && self.machine.view().waiting.is_some()
     }
 
     fn tick(&mut self) {

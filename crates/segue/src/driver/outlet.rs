@@ -12,8 +12,9 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use super::face::Said;
+use super::face::{Said, width as screen_width};
 use super::reread::Reread;
+use crate::foot::Foot;
 
 /// The most bytes that wait for a reader.
 const MOST: usize = 64 * 1024;
@@ -59,7 +60,7 @@ impl Outlet {
         let shared = outlet.0.clone();
         // A stream of its own: the standard one is locked while it is written to.
         let started = to.try_clone_to_owned().and_then(|stream| {
-            let pen = Pen { to: File::from(stream), shown: false, misses: 0, shared: shared.clone() };
+            let pen = Pen { to: File::from(stream), foot: Foot::default(), misses: 0, shared: shared.clone() };
             std::thread::Builder::new().name("segue-out".to_owned()).spawn(move || pen.serve(journal))
         });
         if started.is_err() {
@@ -142,8 +143,8 @@ impl State {
 /// What the thread writes with.
 struct Pen {
     to: File,
-    /// Whether a status line stands on the screen.
-    shown: bool,
+    /// The lines that are redrawn.
+    foot: Foot,
     misses: u32,
     shared: Arc<Shared>,
 }
@@ -223,21 +224,15 @@ impl Pen {
     }
 
     fn write(&mut self, said: &Said, dropped: usize) -> io::Result<()> {
-        let mut text = String::new();
-        if std::mem::take(&mut self.shown) {
-            text.push_str("\r\x1b[2K");
-        }
-        if dropped > 0 {
-            text.push_str(&format!("segue: {dropped} lines were left out here because nothing read them\n"));
-        }
-        for line in &said.lines {
-            text.push_str(line);
-            text.push('\n');
-        }
-        if let Some(status) = &said.status {
-            text.push_str(status);
-            self.shown = !status.is_empty();
-        }
+        let dropped = (dropped > 0)
+            .then(|| format!("segue: {dropped} lines were left out here because nothing read them"));
+        let stay: Vec<String> = dropped.into_iter().chain(said.lines.iter().cloned()).collect();
+        let frame = match said.status.as_deref() {
+            None => self.foot.lines().to_vec(),
+            Some("") => Vec::new(),
+            Some(status) => status.split('\n').map(str::to_owned).collect(),
+        };
+        let text = self.foot.repaint(&stay, frame, screen_width());
         self.put(text.as_bytes())?;
         let mut state = self.shared.lock();
         state.told = state.told.max(said.last);

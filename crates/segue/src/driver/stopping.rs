@@ -15,6 +15,9 @@ const LONGEST: Duration = Duration::from_secs(3);
 /// How long killed processes may take to be gone.
 const GONE: Duration = Duration::from_millis(500);
 
+/// How long the last snapshot may take.
+const SNAPSHOT: Duration = Duration::from_secs(3);
+
 /// How long a reader that takes nothing is waited for when the run was asked to stop.
 const READER: Duration = Duration::from_secs(2);
 
@@ -88,6 +91,8 @@ impl Driver {
                  The files are saved in any case; `segue resume` continues"
             );
             self.face.note(&text);
+            self.face.stops_within(Duration::from_secs(most));
+            self.tick();
         }
         self.queue.push_back(Event::StopAsked { how: StopHow::Gently });
     }
@@ -110,6 +115,7 @@ impl Driver {
     pub(super) async fn end_at_once(&mut self, error: &DriverError) {
         self.note(&error.to_string());
         self.abandon(GONE).await;
+        let _ = tokio::time::timeout(SNAPSHOT, self.save_last()).await;
         if let Some(gates) = self.gates.take() {
             gates.abort();
         }

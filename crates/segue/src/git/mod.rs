@@ -5,6 +5,7 @@
 
 mod branches;
 mod call;
+mod changes;
 mod commit;
 mod facts;
 mod lists;

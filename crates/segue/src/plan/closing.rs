@@ -1,17 +1,20 @@
 //! The end of a plan's process: what was edited, what is blocked, and the last words.
 
 use std::collections::BTreeSet;
+use std::io::Write;
+use std::time::{Duration, Instant};
 
 use segue_machine::Verdict;
 use segue_plans::ids::same;
 use segue_plans::{Item, ItemKind, Phase, Place, Plan, Status};
-use segue_report::{Outer, PhaseStatus, RunFinished};
+use segue_report::{Line, Outer, PhaseStatus, RunFinished, Time};
 
 use super::PlanError;
 use super::board::{Board, is_one_of};
 use super::runner::{Runner, fields};
 use super::state::{Spent, Standing, State};
 use crate::clock;
+use crate::notify::{LAST_OF_ALL, Notifier};
 use crate::snapshots::prune::prune_work_quietly;
 
 /// So many open items are shown.
@@ -52,6 +55,7 @@ impl Runner {
         let board = Board::new(&self.plan, self.kept.state(), self.set.force);
         let open = board.open();
         let any = |wanted: Status| self.kept.state().phases.values().any(|phase| phase.status == wanted);
+        let needs_input = any(Status::NeedsInput);
         let (work, criteria) = self.open_beside_phases();
         let (mut work, mut criteria) = (self.lines_of(&work), self.lines_of(&criteria));
         let mut told = self.unchecked();
@@ -66,7 +70,7 @@ impl Runner {
             _ if open.is_empty() => Standing::Completed,
             130 => Standing::Stopped,
             _ if any(Status::Failed) => Standing::Failed,
-            _ if any(Status::NeedsInput) => Standing::NeedsInput,
+            _ if needs_input => Standing::NeedsInput,
             _ => Standing::Stopped,
         };
         if open.is_empty() {
@@ -108,9 +112,33 @@ impl Runner {
         }
         self.voice.screen = None;
         let (finished, words) = self.last_words(&board, standing);
+        // A phase that needs somebody has said so itself.
+        if !needs_input {
+            self.notify(&finished);
+        }
         self.tell(Outer::RunFinished(finished))?;
         self.voice.say(&format!("\n{words}"));
         Ok((self.exit, self.kept.state().clone()))
+    }
+
+    fn notify(&self, finished: &RunFinished) {
+        let (to, state) = (&self.set.notify, self.kept.state());
+        if !to.any() {
+            return;
+        }
+        let workdir = self.set.store.workdir().to_owned();
+        let mut notifier = Notifier::new(to.clone(), &state.title, workdir, self.set.kept_from_others.clone());
+        let event = Outer::RunFinished(finished.clone());
+        let line = Line { run: state.id.clone(), seq: state.lines, at: Time(clock::now()), event };
+        for notification in notifier.pick(&[line]) {
+            notifier.send(notification, |why| {
+                let _ = writeln!(std::io::stderr().lock(), "segue: a notification was not delivered: {why}");
+            });
+        }
+        let until = Instant::now() + LAST_OF_ALL;
+        while !notifier.may_leave() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     // What completed phases are held to in words: no command decided it.

@@ -1,6 +1,7 @@
 //! The runner of a plan: starts what can begin, waits, and hands each end to `ending.rs`. The only loop of the plan level.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -21,6 +22,7 @@ use super::state::{PhaseState, Splitting, State};
 use super::voice::Voice;
 use super::{Disk, PlanError, sizes};
 use crate::config::Retention;
+use crate::notify::NotifySettings;
 use crate::prompt::Prompts;
 use crate::store::Store;
 
@@ -68,6 +70,10 @@ pub(crate) struct Setting {
     pub(crate) may_merge: bool,
     /// Whether the phases are committed on the branch.
     pub(crate) commits: bool,
+    /// Who is told of the plan's end.
+    pub(crate) notify: NotifySettings,
+    /// The variables of the environment that they do not get.
+    pub(crate) kept_from_others: Vec<OsString>,
     /// Makes ids of runs.
     pub(crate) new_id: fn() -> String,
 }

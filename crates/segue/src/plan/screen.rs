@@ -7,11 +7,12 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use segue_redact::Redactor;
-use segue_report::{PhaseTree, Row, Standing, Style, columns, plain};
+use segue_report::{PhaseTree, Row, Standing, Style, plain};
 use serde_json::Value;
 
 use crate::clock;
 use crate::driver::{screen_paints, screen_size, screen_style};
+use crate::foot::Foot;
 
 /// The time between two frames.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -128,42 +129,6 @@ fn put(text: &str) {
         let mut out = io::stdout().lock();
         // Whoever read this has gone away; the plan goes on.
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    }
-}
-
-/// The frame that stands at the foot of the screen, the cursor behind its last line.
-#[derive(Debug, Default)]
-struct Foot {
-    lines: Vec<String>,
-}
-
-impl Foot {
-    /// What must be written so that these lines stay and that frame stands below them; empty when it does already.
-    fn repaint(&mut self, stay: &[String], frame: Vec<String>, width: u16) -> String {
-        if stay.is_empty() && frame == self.lines {
-            return String::new();
-        }
-        let mut out = self.erased(width);
-        for line in stay {
-            out.push_str(line);
-            out.push('\n');
-        }
-        out.push_str(&frame.join("\n"));
-        self.lines = frame;
-        out
-    }
-
-    // Row by row from below: some terminals keep what "erase all that follows" takes away. A terminal that became
-    // narrower has broken the lines which it shows into several rows.
-    fn erased(&self, width: u16) -> String {
-        let rows_of = |line: &String| match usize::from(width) {
-            0 => 1,
-            width => columns(&plain(line)).div_ceil(width).max(1),
-        };
-        match self.lines.iter().map(rows_of).sum::<usize>() {
-            0 => String::new(),
-            rows => format!("\r\x1b[2K{}", "\x1b[A\x1b[2K".repeat(rows - 1)),
-        }
     }
 }
 

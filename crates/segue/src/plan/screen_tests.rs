@@ -1,6 +1,7 @@
 use segue_redact::Options;
 
 use super::*;
+use crate::foot::Foot;
 
 /// A terminal as far as the screen uses one.
 struct Terminal {

@@ -83,6 +83,11 @@ fn of_value(parts: &[&str], value: &Value, place: &str, root: &Path) -> Vec<Item
         (["env", "pass"], Value::List(list)) => {
             list.iter().map(|name| Item::new(format!("environment passed on: {name}"), place)).collect()
         }
+        (["notify", "command"], Value::List(list)) => vec![Item::command(&words(list), place)],
+        (["notify", "webhook"], Value::Secret(url)) => {
+            let hash = fingerprint(url.as_bytes());
+            one(format!("notifications are sent to {} [{hash}]", crate::notify::host_of(url)))
+        }
         (["prompts", name], Value::Text(file)) => vec![template(name, file, place, root)],
         _ => Vec::new(),
     }

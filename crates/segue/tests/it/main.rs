@@ -30,6 +30,8 @@ mod checkpoints;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod detached;
+#[cfg(test)]
 mod documented;
 #[cfg(test)]
 mod endurance;
@@ -60,6 +62,8 @@ mod long_runs;
 mod loops;
 #[cfg(test)]
 mod meter;
+#[cfg(test)]
+mod notify;
 #[cfg(test)]
 mod on_terminal;
 #[cfg(test)]

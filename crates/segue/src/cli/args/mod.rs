@@ -48,6 +48,20 @@ pub(super) enum Command {
     Loop(Box<Loop>),
     /// Resume a run or a plan that was stopped or that crashed
     Resume(Box<Resume>),
+    /// Watch the active run live; leaving it does not stop it
+    Attach {
+        /// A run, by id or the beginning of it
+        run: Option<String>,
+    },
+    /// Wait until a run or a plan is over, and exit as it did
+    #[command(after_help = "Exit codes are those of the run; 124 when --timeout is over.")]
+    Wait {
+        /// A run or a plan, by id or the beginning of it; the active one when left out
+        run: Option<String>,
+        /// Wait no longer than this: 30m, 2h
+        #[arg(long, value_name = "TIME")]
+        timeout: Option<String>,
+    },
     /// List the runs of this directory, newest first
     List {
         /// List the runs of every repository
@@ -134,6 +148,8 @@ pub(super) enum Command {
     },
     /// Allow commands and settings that come from this repository or a plan
     Trust(Trust),
+    /// Send a test notification, as [notify] of the configuration says
+    Notify,
     /// Check your setup
     Doctor,
     /// Show, check and edit the configuration
@@ -180,6 +196,9 @@ fish: segue completions fish | source")]
         #[command(subcommand)]
         which: Bridge,
     },
+    /// The delivery of one notification, for the process of a run
+    #[command(hide = true)]
+    Deliver,
     /// The run of one phase, for the process of its plan
     #[command(hide = true)]
     Phase(Box<Phase>),

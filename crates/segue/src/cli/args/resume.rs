@@ -55,6 +55,12 @@ pub(in crate::cli) struct Resume {
     /// Allow, for this run, commands and settings that come from the repository or its plan
     #[arg(long)]
     pub(in crate::cli) trust: bool,
+    /// Continue in the background: closing the terminal does not stop it; `segue attach` shows it
+    #[arg(long)]
+    pub(in crate::cli) detach: bool,
+    /// Set by --detach for the process in the background
+    #[arg(long, hide = true)]
+    pub(in crate::cli) detached: bool,
     /// For a plan: what to do with a phase that is too large
     #[arg(long, value_name = "HOW")]
     pub(in crate::cli) split: Option<Splitting>,

@@ -23,6 +23,12 @@ pub(in crate::cli) struct Run {
     /// Print what would be done, without doing it
     #[arg(long)]
     pub(in crate::cli) dry_run: bool,
+    /// Continue in the background: closing the terminal does not stop it; `segue attach` shows it
+    #[arg(long, conflicts_with_all = ["dry_run", "ci"])]
+    pub(in crate::cli) detach: bool,
+    /// Set by --detach for the process in the background
+    #[arg(long, hide = true)]
+    pub(in crate::cli) detached: bool,
     /// For CI: no prompts, no colour, JUnit (segue-junit.xml) and summary files; a deadline is required
     #[arg(long)]
     pub(in crate::cli) ci: bool,
@@ -118,6 +124,9 @@ pub(in crate::cli) struct RunFlags {
     /// A command whose exit code decides whether the work is done; may be repeated
     #[arg(long, value_name = "COMMAND")]
     gate: Vec<String>,
+    /// How often failed gates go back to the agent before the run fails
+    #[arg(long, value_name = "N")]
+    gate_rounds: Option<String>,
     /// Require a gate: without one the run ends with exit 3
     #[arg(long)]
     require_verified: bool,
@@ -167,6 +176,7 @@ impl RunFlags {
             idle_timeout: self.idle_timeout.clone(),
             permissions: self.permissions.clone(),
             gates: self.gate.clone(),
+            gate_rounds: self.gate_rounds.clone(),
             require_verified: self.require_verified,
             no_auto_commit: self.no_auto_commit,
             no_git: self.no_git,
@@ -193,6 +203,7 @@ impl RunFlags {
             ("--tool-call-threshold", &self.tool_call_threshold),
             ("--window", &self.window),
             ("--max-restarts", &self.max_restarts),
+            ("--gate-rounds", &self.gate_rounds),
             ("--max-cost", &self.max_cost),
             ("--max-tokens", &self.max_tokens),
             ("--max-sessions", &self.max_sessions),

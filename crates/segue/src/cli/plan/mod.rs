@@ -19,7 +19,7 @@ use segue_plans::{Budget, Extra, Format, KnownGate, NoPlan, Plan};
 pub(super) use self::results::write_results;
 pub(super) use self::resume::resume;
 pub(super) use self::run::{run, wanted};
-pub(super) use self::status::{at_work, is_open_beside, line_of, status};
+pub(super) use self::status::{at_work, ended, is_active, is_open_beside, line_of, meant, status};
 use super::args::format_named;
 use super::failure::Failure;
 use super::open::Place;

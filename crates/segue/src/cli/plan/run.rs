@@ -12,6 +12,7 @@ use segue_report::Time;
 use serde_json::json;
 
 use super::super::args::{ResultFlags, Run};
+use super::super::detach;
 use super::super::open;
 use super::super::run::{new_id, require_deadline, warn};
 use super::super::trust;
@@ -99,6 +100,9 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
         return dry_run(at, &file, &plan, &known, extra, &trust_items::items(&bare));
     }
     let held = trust::require(at, &flags, Some(&bare))?;
+    if args.detach {
+        return detach::start(at, &[]);
+    }
     tell_commands(at, &bare);
     let repo = repo(at, args, &settings, &plan)?;
     let store = repo.as_ref().map_or_else(|| Store::at(&at.dir), |repo| Store::at(repo.root()));
@@ -260,6 +264,8 @@ pub(super) fn setting(
         shared: Shared::of(&settings.limits),
         may_merge: settings.git.enabled && settings.git.commit != CommitMode::Never,
         commits: settings.git.enabled && settings.git.commit == CommitMode::Branch,
+        notify: settings.notify.clone(),
+        kept_from_others: settings.env.kept_from_gates(),
         new_id,
         store,
     })

@@ -99,6 +99,38 @@ pub(in crate::cli) fn is_open_beside(at: &Place, run: &str) -> bool {
     state.is_some_and(|state| state.options.beside() && state.status != Standing::Completed)
 }
 
+/// The plan that a command is about: the one that was typed, the active one, or that of the latest run.
+pub(in crate::cli) fn meant(at: &Place, typed: Option<&str>) -> Option<String> {
+    let plans = at.store().plans();
+    let active = Lock::holder(&plans).filter(Holder::is_alive).map(|holder| holder.run);
+    match typed {
+        Some(typed) => {
+            let dir = choose(at, Some(typed)).ok()?;
+            Some(dir.file_name()?.to_string_lossy().into_owned())
+        }
+        None => active.or_else(|| Some(plan_of(at, &at.runs().ok()?.first()?.id)?.id)),
+    }
+}
+
+/// Whether its process is at work.
+pub(in crate::cli) fn is_active(at: &Place, plan: &str) -> bool {
+    Lock::holder(&at.store().plans()).is_some_and(|holder| holder.is_alive() && holder.run == plan)
+}
+
+/// How a plan ended: the exit code, and words for it.
+pub(in crate::cli) fn ended(at: &Place, plan: &str) -> Result<(u8, String), Failure> {
+    let state = Kept::look(&choose(at, Some(plan))?)?;
+    let done = state.phases.values().filter(|phase| phase.status == Status::Completed).count();
+    let of = format!("{}, {done} of {} phases completed", word(at, &state), state.phases.len());
+    let code = match state.status {
+        Standing::Completed => 0,
+        Standing::Failed => 1,
+        Standing::NeedsInput => 3,
+        Standing::Stopped | Standing::Running => 130,
+    };
+    Ok((code, of))
+}
+
 fn plan_of(at: &Place, run: &str) -> Option<State> {
     let states = all(&at.store().plans()).into_iter().filter_map(|dir| Kept::look(&dir).ok());
     states.into_iter().find(|state| state.owns(run))
