@@ -362,6 +362,9 @@ pub enum Notice {
         tokens: Option<u64>,
         /// Hundredths of a percent of the ceiling.
         percent: Option<u32>,
+        /// Why there, where that is not the window: price, or the model's own limits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
     },
     /// The agent is asked for a checkpoint.
     CheckpointRequested {
@@ -411,6 +414,9 @@ pub enum Notice {
         cost_musd: Option<u64>,
         /// Processes that outlived it and were ended.
         orphans: u32,
+        /// Tokens that it read again of what the sessions before it had read; `None` where that cannot be told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reread: Option<u64>,
     },
     /// A limit was reached.
     LimitReached {

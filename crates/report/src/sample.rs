@@ -152,6 +152,7 @@ fn beginnings(text: &str) -> Vec<Outer> {
             percent: Some(90.0),
             usage_pct: None,
             text: Some(t()),
+            why: Some(t()),
         }),
         Outer::CheckpointRequested(CheckpointRequested {
             session: "s1".into(),
@@ -219,6 +220,7 @@ fn endings(text: &str) -> Vec<Outer> {
             tokens_out: None,
             cost_usd: None,
             orphans: 2,
+            reread_tokens: Some(3),
         }),
         Outer::GateFinished(GateFinished {
             gate: t(),

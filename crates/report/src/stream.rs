@@ -187,7 +187,7 @@ impl OuterStream {
 
     fn of_notice(&mut self, notice: &Notice, view: &View) -> Outer {
         match notice {
-            Notice::StageReached { session, stage, actions, tokens, percent } => {
+            Notice::StageReached { session, stage, actions, tokens, percent, why } => {
                 let reached = StageReached {
                     session: name(*session),
                     stage: stage.clone(),
@@ -196,6 +196,7 @@ impl OuterStream {
                     percent: percent.map(hundredths),
                     usage_pct: None,
                     text: None,
+                    why: why.clone(),
                 };
                 Outer::StageReached(self.stage_in_words(*session, reached, view))
             }
@@ -230,6 +231,7 @@ impl OuterStream {
                 tokens_out,
                 cost_musd,
                 orphans,
+                reread,
             } => Outer::SessionEnded(SessionEnded {
                 session: name(*session),
                 reason: *reason,
@@ -239,6 +241,7 @@ impl OuterStream {
                 tokens_out: *tokens_out,
                 cost_usd: cost_musd.map(dollars),
                 orphans: *orphans,
+                reread_tokens: *reread,
             }),
             Notice::LimitReached { limit, value } => {
                 Outer::LimitReached(LimitReached { limit: *limit, value: value.clone() })
