@@ -10,6 +10,7 @@ pub mod command;
 pub mod gemini;
 pub mod opencode;
 pub mod prices;
+pub mod quality;
 pub mod windows;
 
 mod edits;

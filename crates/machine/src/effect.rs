@@ -365,6 +365,9 @@ pub enum Notice {
         /// Who would take over, where the stage chooses.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fallback: Option<String>,
+        /// Why there, where that is not the window: price, or the model's own limits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
     },
     /// The agent is asked for a checkpoint.
     CheckpointRequested {
@@ -414,6 +417,9 @@ pub enum Notice {
         cost_musd: Option<u64>,
         /// Processes that outlived it and were ended.
         orphans: u32,
+        /// Tokens that it read again of what the sessions before it had read; `None` where that cannot be told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reread: Option<u64>,
     },
     /// A limit was reached.
     LimitReached {

@@ -246,6 +246,9 @@ pub enum Event {
         /// Its price, if that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         price: Option<Price>,
+        /// Tokens beyond which it loses track, if that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        quality: Option<u64>,
     },
     /// The day's book was looked at.
     DaySpent(DaySpent),

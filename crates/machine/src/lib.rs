@@ -42,7 +42,7 @@ pub use permission::Subject;
 pub use price::{LongPrompt, Price, Rates};
 pub use run::{
     Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Life, Message, Note, Outlook, OwnRetry, Phase,
-    Run, SessionView, State, ToolDone, Totals, View, Waiting,
+    Reread, Run, SessionView, State, ToolDone, Totals, View, Waiting, worth_words,
 };
 pub use spec::{AgentSpec, CommitMode, GateSpec, GitSpec, LastWords, NextSpec, RoleSpec, RunSpec, Task};
 pub use usage::{Reading, Scope, Source};

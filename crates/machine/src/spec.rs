@@ -211,6 +211,9 @@ pub struct RunSpec {
     /// What calls added in earlier sessions of this repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
+    /// Tokens that a session reads again of what its predecessor had read, by agent, as measured in this repository.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rereads: BTreeMap<String, u64>,
     /// What the agent's last words must hold.
     #[serde(default)]
     pub last_words: LastWords,
@@ -238,6 +241,7 @@ impl RunSpec {
             next: NextSpec::default(),
             budget: BudgetSpec::default(),
             growth: None,
+            rereads: BTreeMap::new(),
             last_words: LastWords::default(),
         }
     }

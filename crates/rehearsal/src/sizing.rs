@@ -83,6 +83,7 @@ fn line(at: At, policy: &Policy, window: u64) -> Option<u64> {
     let share = match at {
         At::Percent(share) => share,
         At::Forecast => policy.lines.soft,
+        At::Used(tokens) => return Some(tokens),
         At::Left(tokens) => return window.checked_sub(tokens),
         At::Tools(_) => return None,
     };

@@ -174,6 +174,9 @@ pub struct StageReached {
     /// Who would take over, where the stage chooses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<String>,
+    /// Why there, where that is not the window: the price of a call, or the model's own limits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// The agent was asked for a checkpoint.
@@ -296,6 +299,9 @@ pub struct SessionEnded {
     pub cost_usd: Option<f64>,
     /// Processes that outlived it and were ended.
     pub orphans: u32,
+    /// Tokens that it read again of what the sessions before it had read; absent where that cannot be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reread_tokens: Option<u64>,
 }
 
 /// When a gate ran.

@@ -153,6 +153,7 @@ fn beginnings(text: &str) -> Vec<Outer> {
             usage_pct: None,
             text: Some(t()),
             fallback: Some(t()),
+            why: Some(t()),
         }),
         Outer::CheckpointRequested(CheckpointRequested {
             session: "s1".into(),
@@ -220,6 +221,7 @@ fn endings(text: &str) -> Vec<Outer> {
             tokens_out: None,
             cost_usd: None,
             orphans: 2,
+            reread_tokens: Some(3),
         }),
         Outer::GateFinished(GateFinished {
             gate: t(),

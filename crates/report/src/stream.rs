@@ -200,7 +200,7 @@ impl OuterStream {
 
     fn of_notice(&mut self, notice: &Notice, view: &View) -> Outer {
         match notice {
-            Notice::StageReached { session, stage, actions, tokens, percent, fallback } => {
+            Notice::StageReached { session, stage, actions, tokens, percent, fallback, why } => {
                 let reached = StageReached {
                     session: name(*session),
                     stage: stage.clone(),
@@ -210,6 +210,7 @@ impl OuterStream {
                     usage_pct: None,
                     text: None,
                     fallback: fallback.clone(),
+                    why: why.clone(),
                 };
                 Outer::StageReached(self.stage_in_words(*session, reached, view))
             }
@@ -244,6 +245,7 @@ impl OuterStream {
                 tokens_out,
                 cost_musd,
                 orphans,
+                reread,
             } => Outer::SessionEnded(SessionEnded {
                 session: name(*session),
                 reason: *reason,
@@ -253,6 +255,7 @@ impl OuterStream {
                 tokens_out: *tokens_out,
                 cost_usd: cost_musd.map(dollars),
                 orphans: *orphans,
+                reread_tokens: *reread,
             }),
             Notice::LimitReached { limit, value } => {
                 Outer::LimitReached(LimitReached { limit: *limit, value: value.clone() })

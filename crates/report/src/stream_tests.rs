@@ -61,6 +61,7 @@ fn stage(session: u32, stage: &str, actions: &[&str], tokens: u64, percent: u32)
         tokens: Some(tokens),
         percent: Some(percent),
         fallback: None,
+        why: None,
     })
 }
 
@@ -242,6 +243,7 @@ fn a_session_that_is_gone_from_the_view_still_says_how_it_ended() {
         tokens_out: None,
         cost_musd: None,
         orphans: 0,
+        reread: None,
     };
     let exited = Event::SessionExited { session: 1, exit: None, orphans: 0 };
     let lines = OuterStream::new("r1").take(

@@ -228,6 +228,11 @@ impl Forecast {
         self.calibration.stretch(sums.interval())
     }
 
+    /// What one call adds on average, as far as this session and what is known from elsewhere tell.
+    pub fn mean(&self) -> u64 {
+        self.mix(&self.base, &self.each).moments(u64::MAX).0
+    }
+
     /// What one call adds at most, but for `missed` calls in 10,000.
     pub fn largest(&self, missed: u32) -> u64 {
         let part = WHOLE - missed.min(10_000) * (WHOLE / 10_000);

@@ -4,12 +4,15 @@
 
 pub mod preset;
 
+mod economy;
 mod line;
 mod percent;
 mod stage;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use economy::{Bound, Costs};
+pub use economy::{Cause, Economy, Place, Worth};
 pub(crate) use line::{Room, forecast_lines};
 pub use percent::Percent;
 pub use stage::{Action, At, BadStage, Stage};
@@ -38,6 +41,9 @@ pub struct Policy {
     /// Write `HANDOFF.md` when the agent gives up.
     #[serde(default)]
     pub handoff_file: bool,
+    /// Where handing over pays, beside where the window ends; `None` looks at the window alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub economy: Option<Economy>,
     /// Leave compaction to the agent and keep the transcript from before it.
     #[serde(default)]
     pub native: bool,
@@ -119,12 +125,41 @@ impl Policy {
         if let Some(moves) = self.moves.as_mut() {
             moves.hard = false;
         }
+        self.no_other_lines();
         for stage in &mut self.stages {
             if let At::Percent(at) = &mut stage.at {
                 *at = at.scale(from, to);
             }
         }
         Ok(())
+    }
+
+    /// Hands over at so many tokens; earlier percentage stages scale with it.
+    pub fn set_threshold_tokens(&mut self, tokens: u64) {
+        self.no_other_lines();
+        if self.stages.iter().any(|s| s.replaces() && s.at == At::Forecast) {
+            self.economy.get_or_insert_default().most = Some(tokens);
+        }
+        let replacing = self.stages.iter().find(|s| s.replaces() && matches!(s.at, At::Percent(_)));
+        let Some(At::Percent(last)) = replacing.map(|s| s.at) else { return };
+        for stage in &mut self.stages {
+            if let At::Percent(at) = stage.at {
+                let part =
+                    u128::from(tokens) * u128::from(at.hundredths()) / u128::from(last.hundredths().max(1));
+                stage.at = At::Used(u64::try_from(part).unwrap_or(u64::MAX));
+            }
+        }
+    }
+
+    // Whoever says where to hand over does not want it earlier.
+    fn no_other_lines(&mut self) {
+        if let Some(economy) = self.economy.as_mut() {
+            for place in [&mut economy.price, &mut economy.quality] {
+                if *place == Place::Auto {
+                    *place = Place::Off;
+                }
+            }
+        }
     }
 
     /// Moves, adds or removes the stage that counts tool calls; it does what the replacing stage does.
@@ -158,6 +193,18 @@ mod tests {
         let mut auto = preset::find("auto").unwrap().policy;
         auto.set_threshold(44.0).unwrap();
         assert_eq!(auto.lines, Lines { soft: Percent::whole(40), hard: Percent::whole(44) });
+    }
+
+    #[test]
+    fn a_threshold_in_tokens_holds_for_every_preset_and_scales_the_earlier_stages() {
+        let mut staged = preset::find("staged").unwrap().policy;
+        staged.set_threshold_tokens(98_000);
+        let at: Vec<String> = staged.stages.iter().map(|s| s.at.to_string()).collect();
+        assert_eq!(at, ["80k used", "90k used", "95k used", "98k used"]);
+        let mut auto = preset::find("auto").unwrap().policy;
+        auto.set_threshold_tokens(160_000);
+        let economy = auto.economy.unwrap();
+        assert_eq!((economy.most, economy.price, economy.quality), (Some(160_000), Place::Off, Place::Off));
     }
 
     #[test]

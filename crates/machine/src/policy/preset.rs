@@ -1,6 +1,6 @@
 //! The named policies, as data.
 
-use crate::policy::{Action, At, Lines, Moves, Percent, Policy, Stage};
+use crate::policy::{Action, At, Economy, Lines, Moves, Percent, Policy, Stage};
 use crate::{CommitMode, Depth};
 
 /// A named policy with the limits and habits its users expect.
@@ -25,7 +25,10 @@ pub const NAMES: [&str; 7] = ["auto", "seamless", "observe", "loop", "staged", "
 pub fn find(name: &str) -> Option<Preset> {
     let preset = match name {
         "auto" => Preset {
-            policy: policy(name, vec![stage(At::Forecast, &[Action::Tell, Action::Restart])]),
+            policy: Policy {
+                economy: Some(Economy::default()),
+                ..policy(name, vec![stage(At::Forecast, &[Action::Tell, Action::Restart])])
+            },
             ..plain("waits for a good moment between a soft and a hard line, then a fresh session")
         },
         "seamless" => Preset {
@@ -112,6 +115,7 @@ fn policy(name: &str, stages: Vec<Stage>) -> Policy {
         replacing_off: false,
         max_chars: None,
         handoff_file: false,
+        economy: None,
         native: false,
     }
 }

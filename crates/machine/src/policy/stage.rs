@@ -39,6 +39,8 @@ impl Stage {
 pub enum At {
     /// A share of the ceiling.
     Percent(Percent),
+    /// This many tokens.
+    Used(u64),
     /// This many tokens below the ceiling.
     Left(u64),
     /// This many tool calls in the session.
@@ -53,7 +55,7 @@ impl At {
         match self {
             Self::Percent(at) => Some(at),
             Self::Forecast => Some(lines.hard),
-            Self::Left(_) | Self::Tools(_) => None,
+            Self::Used(_) | Self::Left(_) | Self::Tools(_) => None,
         }
     }
 }
@@ -84,7 +86,9 @@ pub enum Action {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadStage {
     /// Not a point on the gauge.
-    #[error("{0:?} is no point on the gauge; write \"90%\", \"20k left\", \"100 tools\" or \"forecast\"")]
+    #[error(
+        "{0:?} is no point on the gauge; write \"90%\", \"160k used\", \"20k left\", \"100 tools\" or \"forecast\""
+    )]
     At(String),
     /// Not an action.
     #[error(
@@ -113,6 +117,9 @@ impl FromStr for At {
         if let Some(number) = trimmed.strip_suffix("tools").or_else(|| trimmed.strip_suffix("tool")) {
             return number.trim().parse().ok().filter(|n| *n > 0).map(Self::Tools).ok_or_else(bad);
         }
+        if let Some(used) = trimmed.strip_suffix("used") {
+            return crate::gauge::parse_tokens(used).filter(|n| *n > 0).map(Self::Used).ok_or_else(bad);
+        }
         let left = trimmed.strip_suffix("left").ok_or_else(bad)?.trim();
         crate::gauge::parse_tokens(left).map(Self::Left).ok_or_else(bad)
     }
@@ -122,11 +129,19 @@ impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Percent(at) => at.fmt(f),
-            Self::Left(tokens) if *tokens > 0 && tokens % 1_000 == 0 => write!(f, "{}k left", tokens / 1_000),
-            Self::Left(tokens) => write!(f, "{tokens} left"),
+            Self::Used(tokens) => write!(f, "{} used", in_thousands(*tokens)),
+            Self::Left(tokens) => write!(f, "{} left", in_thousands(*tokens)),
             Self::Tools(tools) => write!(f, "{tools} tools"),
             Self::Forecast => f.write_str("forecast"),
         }
+    }
+}
+
+fn in_thousands(tokens: u64) -> String {
+    if tokens > 0 && tokens.is_multiple_of(1_000) {
+        format!("{}k", tokens / 1_000)
+    } else {
+        tokens.to_string()
     }
 }
 
@@ -201,7 +216,9 @@ mod tests {
 
     #[test]
     fn points_are_read_and_written_the_same() {
-        for text in ["90%", "87.5%", "20k left", "1500 left", "100 tools", "forecast"] {
+        for text in
+            ["90%", "87.5%", "160k used", "1234 used", "20k left", "1500 left", "100 tools", "forecast"]
+        {
             let at: At = text.parse().unwrap();
             assert_eq!(at.to_string(), text);
         }
@@ -209,7 +226,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_the_forms_that_work() {
-        for text in ["", "%", "-3%", "0%", "NaN%", "90", "0 tools", "x left", "left"] {
+        for text in ["", "%", "-3%", "0%", "NaN%", "90", "0 tools", "x left", "left", "0 used", "used"] {
             let said = text.parse::<At>().unwrap_err().to_string();
             assert!(said.contains("20k left"), "{said}");
         }

@@ -126,6 +126,7 @@ impl Run {
             }
         }
         if let Taken::Call(_) = taken {
+            self.look_at_cache(reading);
             self.draw_lines();
         }
         if matches!(taken, Taken::Call(_) | Taken::Fell(_)) {
@@ -179,6 +180,7 @@ impl Run {
         self.work_is_saved = false;
         let Some(session) = self.view.session.as_mut() else { return };
         session.pending(chars);
+        let tokens = session.gauge.ratio().tokens(chars);
         let title = session.tools.remove(tool).filter(|t| !t.is_empty()).unwrap_or_else(|| title.to_owned());
         session.gauge.count_tool();
         let (n, quiet, blind) = (session.n, session.tools.is_empty(), session.gauge.calls() == 0);
@@ -186,6 +188,9 @@ impl Run {
         self.worked = true;
         self.completed |= ok && self.completes(&title);
         let described = self.described.remove(tool).unwrap_or_default();
+        if described.reads && ok {
+            self.count_reading(&title, tokens);
+        }
         let done =
             described.of(ToolDone { session: n, title, ok, reads: false, exit: None, last_line: None });
         for kept in [&mut self.view.tools_since, &mut self.view.tools_done] {

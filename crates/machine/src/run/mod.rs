@@ -10,6 +10,7 @@ mod budget;
 mod circles;
 mod claims;
 mod continuing;
+mod economy;
 mod ending;
 mod failing;
 mod futile;
@@ -47,13 +48,14 @@ use crate::{
     SessionReason, TaskPart, Timer, Verdict,
 };
 
+pub use economy::worth_words;
 pub use life::{Life, OwnRetry};
 use progress::Progress;
 use spending::Spending;
 pub use state::State;
 pub use view::{
-    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Message, Note, Outlook, Phase, SessionView,
-    ToolDone, Totals, View, Waiting,
+    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Message, Note, Outlook, Phase, Reread,
+    SessionView, ToolDone, Totals, View, Waiting,
 };
 
 /// The machine of one run. It can be written down and read back anywhere between two records.
@@ -98,6 +100,10 @@ pub struct Run {
     told: bool,
     /// The lines of a `forecast` stage, once there is a forecast in this session.
     lines: Option<Lines>,
+    /// Where handing over pays.
+    thrift: economy::Thrift,
+    /// Model calls of the sessions that are over.
+    calls_before: u64,
     /// What calls added in this repository, as far as it is known.
     growth: Growth,
     /// What is known of tool calls that are about to end, by the agent's id.
@@ -340,7 +346,8 @@ impl Run {
             Event::StopAsked { how } => self.stop(*how, &mut out),
             Event::TryAsked => self.try_now(&mut out),
             Event::BaseMoved { text, .. } => Self::warn("base_moved", text.clone(), &mut out),
-            Event::ModelPriced { session, model, price } => {
+            Event::ModelPriced { session, model, price, quality } => {
+                self.thrift.quality = *quality;
                 self.model_priced(*session, model.as_deref(), price.as_ref(), &mut out);
             }
         }

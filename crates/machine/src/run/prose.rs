@@ -10,7 +10,7 @@ use crate::{CheckpointBy, SessionReason};
 /// What is known of a tool call beside its title.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Described {
-    reads: bool,
+    pub(super) reads: bool,
     exit: Option<i32>,
     last_line: Option<String>,
 }

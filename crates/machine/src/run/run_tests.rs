@@ -15,6 +15,8 @@ mod checkpoint;
 mod claims;
 #[path = "run_tests/continuing.rs"]
 mod continuing;
+#[path = "run_tests/economy.rs"]
+mod economy;
 #[path = "run_tests/ends.rs"]
 mod ends;
 #[path = "run_tests/gates.rs"]

@@ -249,6 +249,11 @@ impl Run {
         self.view.past.add(session.spent);
         self.book_end(&session.agent, session.spent);
         self.keep_talk(&session);
+        let mut reread = None;
+        if session.reason != SessionReason::Helper {
+            self.calls_before = self.calls_before.saturating_add(u64::from(session.gauge.calls()));
+            reread = self.close_readings(session.n, &session.agent);
+        }
         self.view.grown = session.forecast.counted().clone();
         self.growth.merge(&self.view.grown);
         (self.side, self.status_side) = (None, None);
@@ -265,6 +270,7 @@ impl Run {
             tokens_out: session.spent.tokens_out,
             cost_musd: session.spent.cost(),
             orphans,
+            reread,
         }));
     }
 

@@ -93,6 +93,7 @@ impl Run {
             tokens: session.gauge.fill(),
             percent: session.gauge.percent().map(|p| p.hundredths()),
             fallback,
+            why: self.thrift_words().filter(|_| stage.at == At::Forecast),
         }));
     }
 
@@ -122,7 +123,7 @@ impl Run {
             return self.futile(stage, out);
         }
         let depth = stage.depth().unwrap_or(Depth::Full);
-        let reason = self.fill_words();
+        let reason = if stage.at == At::Forecast { self.line_words() } else { self.fill_words() };
         let asked = Asked { depth, stage: Some(stage.at.to_string()), reason: reason.clone() };
         let has = |action: Action| stage.actions.contains(&action);
         let then = if has(Action::Stop) {
@@ -155,10 +156,16 @@ impl Run {
     pub(super) fn draw_lines(&mut self) {
         let (Some(spec), Some(session)) = (&self.view.spec, &self.view.session) else { return };
         let depth = spec.policy.stages.iter().find(|s| s.at == At::Forecast).and_then(Stage::depth);
-        let (Some(ceiling), true) = (session.gauge.ceiling(), session.forecast.is_there()) else { return };
-        let ask = depth.filter(|_| session.can.ask).map_or(0, Depth::room);
-        let room = Room { ceiling, ask, brake: session.can.brake };
-        self.lines = Some(forecast_lines(&spec.policy, &session.forecast, room));
+        let Some(ceiling) = session.gauge.ceiling() else { return };
+        let is_there = session.forecast.is_there();
+        let lines = if is_there {
+            let ask = depth.filter(|_| session.can.ask).map_or(0, Depth::room);
+            forecast_lines(&spec.policy, &session.forecast, Room { ceiling, ask, brake: session.can.brake })
+        } else {
+            spec.policy.lines
+        };
+        let thrifty = self.thrifty(lines);
+        self.lines = (is_there || thrifty != lines).then_some(thrifty);
     }
 
     // Between the lines a good moment is waited for: the agent may know of it, and its account is stored ahead of time.
@@ -197,6 +204,11 @@ impl Run {
         out.push(Effect::TellAgent { session: session.n, text });
     }
 
+    /// Why a line is reached, for reasons.
+    pub(super) fn line_words(&self) -> String {
+        self.thrift_words().unwrap_or_else(|| self.fill_words())
+    }
+
     /// The fill in words, for reasons.
     pub(super) fn fill_words(&self) -> String {
         let Some(gauge) = self.view.session.as_ref().map(|s| &s.gauge) else {
@@ -219,6 +231,7 @@ fn reached(at: At, gauge: &Gauge, lines: Lines, moment: bool) -> bool {
     let (Some(fill), Some(ceiling)) = (gauge.fill(), gauge.ceiling()) else { return false };
     match at {
         At::Percent(line) => line.reached(fill, ceiling),
+        At::Used(tokens) => fill >= tokens,
         At::Left(left) => ceiling.saturating_sub(fill) <= left,
         At::Forecast => lines.hard.reached(fill, ceiling) || (moment && lines.soft.reached(fill, ceiling)),
         At::Tools(_) => false,

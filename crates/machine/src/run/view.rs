@@ -9,6 +9,7 @@ use super::{Life, State};
 use crate::forecast::{Basis, CallsLeft, Forecast, Growth};
 use crate::gauge::Gauge;
 use crate::ledger::Ledger;
+use crate::policy::Worth;
 use crate::{
     AgentFailure, AgentSpent, Capabilities, CheckpointBy, Circuit, DaySpent, GateChange, GateResult,
     ListItem, Millis, Opening, Outcome, RunSpec, SessionReason, Spent,
@@ -372,6 +373,30 @@ pub struct View {
     pub openings: Vec<(String, Opening)>,
     /// The day's book as last told.
     pub day: Option<DaySpent>,
+    /// What a handoff of the session at work is worth.
+    pub worth: Option<Worth>,
+    /// What each session read again of what the ones before it had read.
+    pub rereads: Vec<Reread>,
+    /// What the session at work read again, at most [`Reread::FILES`].
+    pub read_again: Vec<String>,
+}
+
+/// What a session read again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reread {
+    /// Its number in the run.
+    pub session: u32,
+    /// Its agent.
+    pub agent: String,
+    /// About so many tokens.
+    pub tokens: u64,
+    /// What it read, most tokens first; at most [`Reread::FILES`].
+    pub files: Vec<String>,
+}
+
+impl Reread {
+    /// Readings that are named.
+    pub const FILES: usize = 12;
 }
 
 impl View {
@@ -477,6 +502,9 @@ impl Default for View {
             by_agent: BTreeMap::new(),
             openings: Vec::new(),
             day: None,
+            worth: None,
+            rereads: Vec::new(),
+            read_again: Vec::new(),
         }
     }
 }

@@ -64,6 +64,7 @@ pub(crate) fn spec(dice: &mut Dice, started_at: u64) -> RunSpec {
         },
         budget: budget(dice),
         growth: None,
+        rereads: std::collections::BTreeMap::new(),
         last_words: LastWords { report: dice.chance(20), word: dice.maybe(15, "LOOP_COMPLETE".to_owned()) },
     }
 }
@@ -140,7 +141,12 @@ pub(crate) fn priced(session: u32, dice: &mut Dice) -> Event {
     };
     let long = dice.maybe(30, LongPrompt { over: 60_000, rates });
     let price = Price { rates, long, date: "2026-01-01".to_owned(), source: "x".to_owned() };
-    Event::ModelPriced { session, model: dice.maybe(70, "m".to_owned()), price: dice.maybe(70, price) }
+    Event::ModelPriced {
+        session,
+        model: dice.maybe(70, "m".to_owned()),
+        price: dice.maybe(70, price),
+        quality: dice.maybe(30, 150_000),
+    }
 }
 
 fn limits(dice: &mut Dice) -> Limits {

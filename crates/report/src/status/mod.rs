@@ -5,9 +5,10 @@ mod text;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use segue_machine::policy::Worth;
 use segue_machine::{
     AgentFailure, CheckpointBy, Circuit, Doing, GateChange, GateSpec, Limits, Millis, Outcome, Phase,
-    RunSpec, SessionReason, SessionView, Source, State, Verdict, View, WaitRules, Waiting,
+    RunSpec, SessionReason, SessionView, Source, State, Verdict, View, WaitRules, Waiting, worth_words,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -179,10 +180,25 @@ pub struct SessionDoc {
     pub tools: u32,
     /// When its window will be full; null while there is no forecast.
     pub forecast: Option<ForecastFields>,
+    /// What handing over at this moment is worth; null where no price is known or it would not pay.
+    pub handoff: Option<WorthDoc>,
     /// Titles of the tools that run now.
     pub running: Vec<String>,
     /// When it was asked for.
     pub started: Time,
+}
+
+/// What handing over is worth.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct WorthDoc {
+    /// Dollars for a call as the session stands.
+    pub call_usd: f64,
+    /// Dollars for the same call in a fresh session.
+    pub fresh_usd: f64,
+    /// Calls after which the handoff has paid for itself.
+    pub pays_back_calls: u32,
+    #[serde(skip)]
+    words: String,
 }
 
 /// A gate and its last result.
@@ -289,7 +305,10 @@ impl StatusDoc {
             last_message: view.last_message.clone(),
             gate_changes: view.gate_changes.clone(),
             verdict: view.outcome.as_ref().map(verdict),
-            session: view.session.as_ref().map(|s| session(s, view.state(now))),
+            session: view
+                .session
+                .as_ref()
+                .map(|s| SessionDoc { handoff: view.worth.map(worth), ..session(s, view.state(now)) }),
             sessions: view.sessions,
             handoffs: view.handoffs,
             restarts: view.restarts,
@@ -399,8 +418,18 @@ fn session(session: &SessionView, state: Option<State>) -> SessionDoc {
         calls: gauge.calls(),
         tools: gauge.tools(),
         forecast: session.outlook().map(Into::into),
+        handoff: None,
         running: session.tools.values().cloned().collect(),
         started: Time(session.started_at),
+    }
+}
+
+fn worth(worth: Worth) -> WorthDoc {
+    WorthDoc {
+        call_usd: dollars(worth.call_musd),
+        fresh_usd: dollars(worth.fresh_musd),
+        pays_back_calls: worth.pays_back,
+        words: worth_words(worth),
     }
 }
 

@@ -143,6 +143,9 @@ fn of_session(page: &mut Page, session: &SessionDoc) {
     if let Some(forecast) = &session.forecast {
         page.row("forecast", outlook_words(forecast, true), Tint::Plain);
     }
+    if let Some(handoff) = &session.handoff {
+        page.row("cost", handoff.words.clone(), Tint::Plain);
+    }
     page.row(
         "calls",
         format!("{} {}", count(session.calls, "call"), count(session.tools, "tool")),

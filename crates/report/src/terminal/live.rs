@@ -5,7 +5,7 @@ use segue_machine::{Millis, Phase, SessionView, View, WaitRules};
 
 use crate::stream::dollars;
 use crate::terminal::text::plain;
-use crate::terminal::outlook::minutes;
+use crate::terminal::outlook::about;
 use crate::terminal::{Beside, Fill, Style, Tint, clock, columns, count, duration, money, outlook_words};
 
 const ROOM_FOR_A_LONG_BAR: usize = 80;
@@ -46,7 +46,7 @@ fn of_job(view: &View, now: Millis, beside: &Beside) -> Pieces {
         words.push((format!("{closed} of {} done", open + closed), Tint::Bold));
         if open > 0 && closed > 0 {
             let left = took.saturating_mul(u64::from(open)) / u64::from(closed);
-            words.push((format!("about {} left", minutes(left)), Tint::Plain));
+            words.push((format!("about {} left", about(left)), Tint::Plain));
         }
     }
     words.push((clock(took), Tint::Plain));

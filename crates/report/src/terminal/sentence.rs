@@ -72,8 +72,13 @@ fn stage_reached(reached: &StageReached) -> String {
     let tokens = reached.tokens.map(|tokens| format!("{} tokens", short(tokens)));
     let percent = reached.percent.map(|percent| format!("{:.0} %", percent.floor()));
     let amount: Vec<String> = tokens.into_iter().chain(percent).collect();
-    let amount = if amount.is_empty() { String::new() } else { format!(" ({})", amount.join(", ")) };
+    let amount = if amount.is_empty() || reached.why.is_some() {
+        String::new()
+    } else {
+        format!(" ({})", amount.join(", "))
+    };
     let what = match reached.stage.as_str() {
+        "forecast" if reached.why.is_some() => reached.why.clone().unwrap_or_default(),
         "forecast" => "context is forecast to fill soon".to_owned(),
         stage => format!("context used reached {stage}"),
     };
@@ -149,9 +154,15 @@ fn handoff_decided(decided: &HandoffDecided) -> String {
 }
 
 // A session that finished or was replaced says so elsewhere; only what went wrong is worth a line.
+/// Less than this says nothing about the checkpoint.
+const NOTABLE_REREAD: u64 = 1_000;
+
 fn session_ended(ended: &SessionEnded) -> Option<String> {
     let why = match ended.reason {
-        EndReason::Finished | EndReason::Replaced if ended.orphans == 0 => return None,
+        EndReason::Finished | EndReason::Replaced if ended.orphans == 0 => {
+            let again = ended.reread_tokens.filter(|tokens| *tokens >= NOTABLE_REREAD)?;
+            return Some(format!("{} read {} tokens again after the handoff", ended.session, short(again)));
+        }
         EndReason::Finished => "ended",
         EndReason::Replaced => "was replaced",
         EndReason::Overflow => "overflowed its window",

@@ -174,6 +174,8 @@ fn item(kind: Kind, text: &str) -> Option<Value> {
         | Kind::Command
         | Kind::Tokens
         | Kind::Percent
+        | Kind::Threshold
+        | Kind::Line
         | Kind::Duration
         | Kind::Money
         | Kind::Price => text.into(),
@@ -215,7 +217,13 @@ fn leaf(key: &Key) -> Json {
         Kind::List | Kind::Command | Kind::Permissions => json!({ "anyOf": [text, texts] }),
         Kind::Bool => json!({ "type": "boolean" }),
         Kind::Count(least) => json!({ "type": "integer", "minimum": least }),
-        Kind::Tokens | Kind::Percent | Kind::Duration | Kind::Money | Kind::Price => {
+        Kind::Tokens
+        | Kind::Percent
+        | Kind::Threshold
+        | Kind::Line
+        | Kind::Duration
+        | Kind::Money
+        | Kind::Price => {
             json!({ "type": ["string", "number"] })
         }
         Kind::Stages => tables(&[("at", json!({ "type": ["string", "number"] })), ("do", texts)]),

@@ -310,6 +310,8 @@ fn spec(
     let keeps = git.commit != CommitMode::Never;
     let start = repo.filter(|_| keeps).and_then(|repo| repo.tree_and_secrets().ok());
     let (base_tree, base_secrets) = start.map_or((None, None), |(tree, secrets)| (Some(tree), secrets));
+    let user = State::of_user().filter(|_| !settings.budget.unkept);
+    let known = user.map(|state| learned::read(&state, &learned::key(repo, workdir))).unwrap_or_default();
     RunSpec {
         task,
         agents: settings.agents.iter().map(|a| a.spec.clone()).collect(),
@@ -337,9 +339,8 @@ fn spec(
         circuits: known_circuits(settings),
         next: next(settings),
         budget: BudgetSpec::default(),
-        growth: State::of_user()
-            .filter(|_| !settings.budget.unkept)
-            .and_then(|state| learned::read(&state, &learned::key(repo, workdir))),
+        growth: known.growth,
+        rereads: known.rereads,
         last_words: LastWords::default(),
     }
 }

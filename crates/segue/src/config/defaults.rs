@@ -17,6 +17,8 @@ pub(crate) fn values(preset: &Preset) -> Values {
         ("policy", Value::Text(preset.policy.name.clone())),
         ("require_verified", Value::Bool(false)),
         ("tell", Value::Bool(true)),
+        ("price_line", Value::Text("auto".to_owned())),
+        ("quality_line", Value::Text("auto".to_owned())),
         ("claims", Value::Text("shown".to_owned())),
         ("limits.max_handoffs_without_progress", Value::Count(limits.max_handoffs_without_progress)),
         ("limits.gate_rounds", Value::Count(limits.gate_rounds)),

@@ -23,7 +23,7 @@ pub(crate) struct Flags {
     pub(crate) model: Option<String>,
     /// `--policy NAME`
     pub(crate) policy: Option<String>,
-    /// `--context-threshold PERCENT`
+    /// `--context-threshold PERCENT|TOKENS`
     pub(crate) context_threshold: Option<String>,
     /// `--tool-call-threshold N`
     pub(crate) tool_call_threshold: Option<String>,

@@ -44,6 +44,10 @@ pub(crate) enum Kind {
     Tokens,
     /// A percentage.
     Percent,
+    /// A percentage, or tokens.
+    Threshold,
+    /// `auto`, `off` or tokens.
+    Line,
     /// A duration, above 0.
     Duration,
     /// Dollars, above 0.
@@ -71,8 +75,18 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key(
         "context_threshold",
-        Kind::Percent,
-        "moves the stage that replaces the session, in percent of the ceiling; 100 never replaces it",
+        Kind::Threshold,
+        "where the session is replaced, in percent of the ceiling or in tokens (160k); 100 never replaces it",
+    ),
+    key(
+        "price_line",
+        Kind::Line,
+        "with auto: hand over where a fresh session is cheaper: auto, off or a number of tokens",
+    ),
+    key(
+        "quality_line",
+        Kind::Line,
+        "with auto: hand over before the model loses track of long contexts: auto, off or a number of tokens",
     ),
     key(
         "tool_call_threshold",

@@ -2,7 +2,7 @@
 //!
 //! Needs no agent, so that `config show` can tell the stages in force in any case.
 
-use segue_machine::policy::{At, Lines, Moves, Percent, Policy, Stage, preset};
+use segue_machine::policy::{At, Lines, Moves, Percent, Place, Policy, Stage, preset};
 
 use crate::config::layers::{Entry, Layers};
 use crate::config::origin::Origin;
@@ -23,6 +23,7 @@ pub(crate) fn build(layers: &Layers, problems: &mut Vec<Problem>, warnings: &mut
     policy.tell = !matches!(layers.get("tell").map(|e| &e.value), Some(Value::Bool(false)));
     policy.max_chars = count(layers.get("checkpoint.max_chars"));
     policy.handoff_file = text(layers.get("checkpoint.handoff_file")).is_some();
+    set_economy(&mut policy, layers);
     set_threshold(&mut policy, layers, problems, warnings);
     set_tool_threshold(&mut policy, layers, warnings);
     check_restarts(&policy, layers, problems, warnings);
@@ -75,6 +76,17 @@ fn set_lines(policy: &mut Policy, layers: &Layers, problems: &mut Vec<Problem>) 
     }
 }
 
+fn set_economy(policy: &mut Policy, layers: &Layers) {
+    let place = |key: &str| match layers.get(key).map(|entry| &entry.value) {
+        Some(Value::Tokens(tokens)) => Place::At(*tokens),
+        Some(Value::Text(word)) if word == "off" => Place::Off,
+        _ => Place::Auto,
+    };
+    if let Some(economy) = policy.economy.as_mut() {
+        (economy.price, economy.quality) = (place("price_line"), place("quality_line"));
+    }
+}
+
 fn set_threshold(
     policy: &mut Policy,
     layers: &Layers,
@@ -82,21 +94,24 @@ fn set_threshold(
     warnings: &mut Vec<Problem>,
 ) {
     let Some(entry) = layers.get("context_threshold") else { return };
-    let Value::Percent(percent) = entry.value else { return };
     if let Some(later) = later_than(entry, policy, layers) {
         let what = format!("context_threshold has no effect: {later} takes precedence");
         warnings.push(Problem::clash(&entry.from, what));
         return;
     }
-    if let Err(bad) = policy.set_threshold(percent) {
-        let what = Trouble::BadValue { key: "context_threshold".to_owned(), why: bad.to_string() };
-        problems.push(Problem::at(&entry.from, what));
-        return;
+    let replaces = policy.stages.iter().any(|s| s.replaces() && s.at.percent(policy.lines).is_some());
+    match entry.value {
+        Value::Percent(percent) => {
+            if let Err(bad) = policy.set_threshold(percent) {
+                let what = Trouble::BadValue { key: "context_threshold".to_owned(), why: bad.to_string() };
+                problems.push(Problem::at(&entry.from, what));
+                return;
+            }
+        }
+        Value::Tokens(tokens) => policy.set_threshold_tokens(tokens),
+        _ => return,
     }
-    let there = |stage: &Stage| {
-        stage.replaces() && stage.at.percent(policy.lines) == Some(Percent::from_f64(percent))
-    };
-    if !policy.stages.iter().any(there) {
+    if !replaces {
         let what = format!(
             "context_threshold has no effect with policy {:?}: no stage at a percentage replaces the session",
             policy.name
@@ -167,6 +182,7 @@ fn empty() -> Policy {
         replacing_off: false,
         max_chars: None,
         handoff_file: false,
+        economy: None,
         native: false,
     }
 }

@@ -98,7 +98,13 @@ fn from_toml(kind: Kind, raw: &DeValue<'_>) -> Result<Option<Value>, String> {
             Some(word) => permission_word(word),
             None => texts(raw, true).map(|kinds| Value::Permissions(Permissions::Allow(kinds))),
         },
-        Kind::Tokens | Kind::Percent | Kind::Duration | Kind::Money | Kind::Price => match raw {
+        Kind::Tokens
+        | Kind::Percent
+        | Kind::Threshold
+        | Kind::Line
+        | Kind::Duration
+        | Kind::Money
+        | Kind::Price => match raw {
             DeValue::String(text) => return from_text(kind, text),
             DeValue::Integer(number) => match integer(number) {
                 Some(number) => return from_text(kind, &number.to_string()),
@@ -141,7 +147,10 @@ fn from_text(kind: Kind, text: &str) -> Result<Option<Value>, String> {
         Kind::Duration => scalar::millis(trimmed).map(Value::Millis),
         Kind::Money => scalar::musd(trimmed).map(Value::Money),
         Kind::Price => scalar::price(trimmed).map(Value::Price),
-        Kind::Percent => match scalar::percent(trimmed) {
+        Kind::Line if matches!(trimmed, "auto" | "off") => Some(Value::Text(trimmed.to_owned())),
+        Kind::Line => scalar::tokens(trimmed).map(Value::Tokens),
+        Kind::Threshold if scalar::is_tokens(trimmed) => scalar::tokens(trimmed).map(Value::Tokens),
+        Kind::Percent | Kind::Threshold => match scalar::percent(trimmed) {
             Some(Err(bad)) => return Err(bad.to_string()),
             Some(Ok(percent)) => Some(Value::Percent(percent)),
             None => None,
@@ -198,6 +207,8 @@ pub(crate) fn expected(kind: Kind) -> String {
         Kind::Count(least) => format!("a whole number, {least} or more"),
         Kind::Tokens => "a number of tokens above 0".to_owned(),
         Kind::Percent => "a percentage".to_owned(),
+        Kind::Threshold => "a percentage or a number of tokens".to_owned(),
+        Kind::Line => "auto, off or a number of tokens above 0".to_owned(),
         Kind::Duration => "a duration above 0".to_owned(),
         Kind::Money => "an amount of dollars above 0".to_owned(),
         Kind::Price => "dollars per million tokens, 0 or more".to_owned(),
@@ -218,7 +229,8 @@ fn example(kind: Kind) -> (&'static str, &'static str) {
         Kind::Bool => ("true", "true"),
         Kind::Count(_) => ("3", "3"),
         Kind::Tokens => ("200_000 or \"200k\"", "200k"),
-        Kind::Percent => ("90", "90"),
+        Kind::Percent | Kind::Threshold => ("90", "90"),
+        Kind::Line => ("\"160k\"", "160k"),
         Kind::Duration => ("\"10m\"", "10m, 1h30m, or 90 for 90 seconds"),
         Kind::Money => ("\"5.50\"", "5.50"),
         Kind::Price => ("3.0", "3.0"),

@@ -80,6 +80,12 @@ pub(crate) fn tokens(text: &str) -> Option<u64> {
     segue_machine::gauge::parse_tokens(text).filter(|t| (1..=MOST_TOKENS).contains(t))
 }
 
+/// Whether an amount that may be a percentage or tokens is in tokens: it has their unit, or is too much for a percentage.
+pub(crate) fn is_tokens(text: &str) -> bool {
+    const MOST_PERCENT: u64 = 1_000;
+    text.ends_with(['k', 'K', 'm', 'M']) || tokens(text).is_some_and(|tokens| tokens >= MOST_PERCENT)
+}
+
 /// A percentage: `90`, `87.5`, `90%`. A fraction is asked back by the machine's own rule.
 pub(crate) fn percent(text: &str) -> Option<Result<f64, BadThreshold>> {
     let text = text.trim();

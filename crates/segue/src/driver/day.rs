@@ -50,7 +50,8 @@ impl Driver {
         let AgentEvent::Ready { model, .. } = event else { return None };
         let model = model.as_deref().or(chosen);
         let price = model.and_then(|model| segue_agents::prices::find(model, &self.purse.prices));
-        Some(Event::ModelPriced { session, model: model.map(str::to_owned), price })
+        let quality = model.and_then(segue_agents::quality::find);
+        Some(Event::ModelPriced { session, model: model.map(str::to_owned), price, quality })
     }
 
     /// Writes the book when there is reason to.

@@ -51,7 +51,7 @@ impl Driver {
             Effect::WriteHandoffFile { reason } => self.write_handoff_file(reason, known),
             Effect::EndSession { session, how } => self.end_session(session, how),
             Effect::KeepCircuit { account, circuit } => self.keep_circuit(account, circuit),
-            Effect::Announce(Notice::SessionEnded { .. }) => self.learn_growth(),
+            Effect::Announce(Notice::SessionEnded { session, .. }) => self.learn_growth(session),
             // Timers are set at once, without waiting for the disk.
             Effect::SetTimer { .. } | Effect::ClearTimer { .. } | Effect::Announce(_) => {}
             Effect::Finish(outcome) => {
@@ -64,12 +64,14 @@ impl Driver {
     }
 
     // Only a help for later forecasts: a run does not wait for it, and goes on without it.
-    fn learn_growth(&self) {
+    fn learn_growth(&self, session: u32) {
         let Some(state) = State::of_user().filter(|_| self.keeps_book()) else { return };
-        let grown = self.machine.view().grown.clone();
+        let view = self.machine.view();
+        let reread = view.rereads.last().filter(|reread| reread.session == session).cloned();
+        let grown = view.grown.clone();
         let key = learned::key(self.place.repo.as_ref(), self.place.store.workdir());
         self.desk.order(move || {
-            if let Err(error) = learned::add(&state, &key, &grown, clock::now()) {
+            if let Err(error) = learned::add(&state, &key, (&grown, reread.as_ref()), clock::now()) {
                 log::warn!("what the session's calls added is not kept: {error}");
             }
         });
@@ -196,7 +198,8 @@ impl Driver {
         let tools = view.session.iter().flat_map(|s| s.tools.values());
         let running: Vec<String> = tools.take(RUNNING_NAMED).cloned().collect();
         let sections = sections.to_vec();
-        let words = minijinja::context! { depth, max_chars, fill, role, sections, side, running };
+        let again = view.read_again.clone();
+        let words = minijinja::context! { depth, max_chars, fill, role, sections, side, running, again };
         self.place.prompts.fill("checkpoint", words)
     }
 

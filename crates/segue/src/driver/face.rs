@@ -11,6 +11,7 @@ use segue_report::{OuterStream, Style, Terminal, plain, to_json_line};
 use super::outlet::Outlet;
 use super::reread::Reread;
 use crate::notify::{self, Notification, Notifier};
+use crate::trace;
 use crate::watch::Watch;
 
 const KEYS: &str = "Ctrl-C stops with a checkpoint; `segue resume` continues";
@@ -19,7 +20,6 @@ const KEYS: &str = "Ctrl-C stops with a checkpoint; `segue resume` continues";
 const LEAVING: Duration = Duration::from_millis(5);
 
 const BELL: char = '\u{7}';
-use crate::trace;
 
 /// How a run is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

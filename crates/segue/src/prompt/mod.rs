@@ -65,7 +65,7 @@ const BUILT_IN: &[BuiltIn] = &[
     built_in(
         "checkpoint",
         include_str!("../../templates/checkpoint.md"),
-        &["depth", "fill", "max_chars", "role", "sections", "side", "running"],
+        &["depth", "fill", "max_chars", "role", "sections", "side", "running", "again"],
     ),
     built_in(
         "facts",

@@ -522,7 +522,7 @@ impl Scenario {
         } else if birth == Birth::Ready {
             if let Some(price) = self.price.clone() {
                 let model = Some("m".to_owned());
-                self.take_in(Event::ModelPriced { session, model, price });
+                self.take_in(Event::ModelPriced { session, model, price, quality: None });
             }
             let conversation = format!("conversation-{session}");
             let event =

@@ -97,8 +97,8 @@ pub(in crate::cli) struct RunFlags {
     /// When to replace the session: auto, seamless, observe, loop, staged, phased or native
     #[arg(long)]
     policy: Option<String>,
-    /// Replace the session at this percentage of its ceiling; 100 or more: never
-    #[arg(long, value_name = "PERCENT")]
+    /// Replace the session at this percentage of its ceiling, or at this many tokens (160k); 100 or more: never
+    #[arg(long, value_name = "PERCENT|TOKENS")]
     context_threshold: Option<String>,
     /// Replace the session after this many tool calls
     #[arg(long, value_name = "N")]
