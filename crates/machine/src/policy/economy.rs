@@ -37,7 +37,7 @@ pub struct Economy {
 }
 
 /// What put a line where it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
     /// A fresh session is cheaper.
     Price,
@@ -50,7 +50,7 @@ pub enum Cause {
 }
 
 /// Two lines in tokens: between them a handoff waits for a good moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Bound {
     pub(crate) soft: u64,
     pub(crate) hard: u64,

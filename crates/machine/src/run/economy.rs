@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::next::short;
 use super::{Run, limit_use::dollars};
 use crate::policy::{Bound, Cause, Costs, Lines, Percent, Worth};
@@ -13,7 +15,7 @@ const USUAL_REREAD: u64 = 10_000;
 const LEAST_REREAD: u64 = 2_000;
 
 /// What is known beside the window about where the session at work should end.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Thrift {
     /// Where its model begins to lose track.
     pub(super) quality: Option<u64>,
@@ -25,7 +27,7 @@ pub(super) struct Thrift {
 }
 
 /// What sessions read, by what the tool call said of itself: the same words are taken for the same reading.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Reads {
     /// In the sessions before.
     before: BTreeMap<String, u64>,

@@ -382,7 +382,7 @@ pub struct View {
 }
 
 /// What a session read again.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reread {
     /// Its number in the run.
     pub session: u32,

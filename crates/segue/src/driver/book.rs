@@ -246,7 +246,7 @@ impl Scribe {
         self.state.store(packed.unpacked, Ordering::Relaxed);
         let stored = self.journal.keep_state(&self.run, run_state::VERSION, at, &packed.bytes);
         stored.map_err(std::io::Error::other)?;
-        self.anchor();
+        self.anchor(true);
         let (bytes, whole, ms) = (packed.bytes.len(), packed.unpacked, began.elapsed().as_millis());
         log::debug!("the state is stored: {bytes} bytes, {whole} unpacked, {ms} ms");
         Ok(())
