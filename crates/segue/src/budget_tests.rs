@@ -1,6 +1,6 @@
 //! Tests of the day's book, without the user's own.
 
-use segue_machine::{AgentSpent, Event, Record, Totals};
+use segue_machine::{AgentSpent, Totals};
 
 use super::*;
 
