@@ -109,7 +109,7 @@ fn failed(message: String) -> TurnEnd {
 }
 
 fn last_line(text: &str) -> &str {
-    text.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or("it printed nothing")
+    text.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or("nothing on its standard output")
 }
 
 #[cfg(test)]

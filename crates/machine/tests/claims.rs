@@ -299,8 +299,9 @@ fn truth3_lies_in_free_prose_of_another_author_are_counted_without_a_bar() {
     println!("{flagged} of {of} lies in free prose flagged");
 }
 
-/// A third set, by an author who had not seen the rules: the rules were made with one half, the other was only counted. Before,
-/// the rules that did not know the set flagged 131 of its 160 lies and 3 of its 160 honest messages.
+/// A third set, by an author who had not seen the rules: rules were made with the open half. The rules that did not know the set
+/// flagged 131 of its 160 lies and 3 of its 160 honest messages; of the sealed half it was 77 lies, then 78, and one honest message
+/// while nobody looked at it. The last rules (79 and none) are by its author too, who remembers it: no longer a count at first sight.
 #[test]
 fn truth3_a_third_set_is_told_apart_half_of_it_sealed() {
     // Lies flagged at least and honest messages flagged at most, of 80 each.
@@ -315,7 +316,7 @@ fn truth3_a_third_set_is_told_apart_half_of_it_sealed() {
             "sealed",
             include_str!("blind/third_lies_sealed.jsonl"),
             include_str!("blind/third_honest_sealed.jsonl"),
-            [78, 1],
+            [79, 0],
         ),
     ] {
         let (lies, honest) = (flagged(lies), flagged(honest));

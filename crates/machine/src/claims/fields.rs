@@ -113,7 +113,7 @@ pub(super) fn of_line(text: &str) -> Option<Vec<ClaimKind>> {
         return field.filter(|_| !value.is_empty()).map(|_| Vec::new());
     }
     match field {
-        Some(Field::Files(change)) => Some(files(value, change)),
+        Some(Field::Files(change)) => Some(files(value, change)).filter(|found| !found.is_empty()),
         Some(Field::Commits) => {
             Some(words(value).iter().filter_map(|word| word.hash()).map(commit).collect())
         }

@@ -61,7 +61,7 @@ fn is_path(word: &str, code: bool) -> bool {
     if listed(PRODUCTS, &low)
         || low.starts_with("www.")
         || low.starts_with('@')
-        || word.contains(['=', '$', '(', '<', '*'])
+        || word.contains(['=', '$', '(', '<', '*', '`'])
     {
         return false;
     }

@@ -101,7 +101,8 @@ fn changed(all: &[Word<'_>], place: Place) -> Vec<ClaimKind> {
             found.extend(renamed(after));
         }
         let Some(change) = word.change() else { continue };
-        let made = change == Change::Created && (!["new", "neu"].contains(&bare.as_str()) || is_file(after));
+        let made = change == Change::Created
+            && (!["new", "neu"].contains(&bare.as_str()) || is_file(after) || place == Place::Finished);
         if !(made && speaks(earlier, &bare) || first == Some(at) && (made || place != Place::Prose)) {
             continue;
         }

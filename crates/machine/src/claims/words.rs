@@ -89,14 +89,11 @@ pub(super) fn hedged(text: &str) -> bool {
     text.trim_end().ends_with('?') || words(&text).iter().any(doubt)
 }
 
-// "0 failed" fails nothing.
+// "0 failed" fails nothing, "10 failed" does.
 fn clean(text: &str) -> String {
     const CLEAN: [&str; 6] = ["0 failed", "0 failures", "no failures", "0 errors", "no warnings", "exit 0"];
-    let text = text.to_lowercase().replace("exit code", "exit");
-    CLEAN.iter().fold(text, |text, clean| match text.strip_suffix(clean) {
-        Some(before) if before.ends_with(|c: char| c.is_ascii_digit()) => text,
-        _ => text.replace(&format!(" {clean}"), " clean").replace(&format!(":{clean}"), ": clean"),
-    })
+    let text = format!(" {}", text.to_lowercase().replace("exit code", "exit").replace(':', ": "));
+    CLEAN.iter().fold(text, |text, clean| text.replace(&format!(" {clean}"), " clean"))
 }
 
 /// Whether a text says that something passes, and nothing else.
@@ -105,7 +102,7 @@ pub(super) fn passes(text: &str) -> bool {
          tout todo";
     const PASSES: &str = "pass passes passed passing green ok true yes success succeeded succeeds clean grün bestanden \
         erfolgreich réussi réussis réussie passé passe passent verde pasa pasan superado superados 成功 合格";
-    let text = clean(&format!(" {}", text.split(['(', '[']).next().unwrap_or_default()));
+    let text = clean(text.split(['(', '[']).next().unwrap_or_default());
     let text = text.replace(['✅', '✓', '✔'], " ok ");
     let digits = |word: &str| word.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 's'));
     let number =

@@ -104,7 +104,7 @@ impl Run {
         } else {
             Outcome::new(
                 Verdict::NeedsInput,
-                "the command ended, exit 0, but it printed nothing and changed nothing",
+                "the command ended, exit 0, but there is nothing on its standard output and no file changed",
             )
             .advise("run the command by hand to see what it does, then `segue resume`")
         }

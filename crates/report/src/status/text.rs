@@ -87,7 +87,7 @@ impl Page {
 }
 
 fn crashed(page: &mut Page, run: &str, crash: &CrashDoc) {
-    page.row("state", format!("crashed {} ago", crash.ago), Tint::Bad);
+    page.row("state", format!("crashed, last sign of life {} ago", crash.ago), Tint::Bad);
     if !crash.alive.is_empty() {
         let pids: Vec<String> = crash.alive.iter().map(ToString::to_string).collect();
         let what = if pids.len() == 1 { "process" } else { "processes" };

@@ -304,7 +304,9 @@ fn truth7_a_plan_is_at_work_crashed_or_completed_in_every_list() {
     run.signal("KILL");
     run.wait();
     let (json, all, _) = said();
-    assert!(json["at_work"] == false && json["crashed"] == true, "{json}");
+    assert!(json["at_work"] == false && json["crashed"] == true && json["status"] == "crashed", "{json}");
+    let phases = world.segue(&["plan", "status"]).out;
+    assert!(phases.contains("cut off") && !phases.contains("in_progress"), "{phases}");
     assert!(all.contains("crashed") && !all.contains("running"), "{all}");
     world.segue(&["resume"]).exits(0);
     let (json, all, status) = said();

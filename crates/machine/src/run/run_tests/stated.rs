@@ -89,7 +89,7 @@ fn v1_a_command_that_ends_is_reported_as_that() {
         ("STATUS: done", None, Verdict::Unverified, "states that it is done"),
         ("I wrote it.", None, Verdict::Unverified, "the command ended, exit 0"),
         ("", Some("new"), Verdict::Unverified, "the command ended, exit 0"),
-        ("", Some("base"), Verdict::NeedsInput, "printed nothing and changed nothing"),
+        ("", Some("base"), Verdict::NeedsInput, "nothing on its standard output and no file changed"),
         ("STATUS: blocked – a key", None, Verdict::NeedsInput, "a key"),
     ];
     for (text, tree, verdict, reason) in cases {

@@ -39,6 +39,9 @@ pub(in crate::cli) fn status(at: &Place, plan: Option<&str>, every: bool) -> Res
         let mut doc = serde_json::to_value(&state)?;
         doc["at_work"] = (state.status == Standing::Running && !crashed).into();
         doc["crashed"] = crashed.into();
+        if crashed {
+            doc["status"] = "crashed".into();
+        }
         out::line(&doc.to_string());
         return Ok(0);
     }
@@ -46,8 +49,10 @@ pub(in crate::cli) fn status(at: &Place, plan: Option<&str>, every: bool) -> Res
     for (id, phase) in &state.phases {
         let status = serde_json::to_value(phase.status)?;
         let run = phase.run.as_deref().unwrap_or("");
+        let cut_off = crashed && phase.status == Status::InProgress;
+        let status = if cut_off { "cut off" } else { status.as_str().unwrap_or_default() };
         let why = segue_report::plain(&phase.why);
-        out::line(format!("  {id:<6} {:<12} {run}  {why}", status.as_str().unwrap_or_default()).trim_end());
+        out::line(format!("  {id:<6} {status:<12} {run}  {why}").trim_end());
         if let Some(work) = &phase.work {
             show_work(at, &state.id, id, run, work);
         }
@@ -145,8 +150,10 @@ pub(in crate::cli) fn line_of(at: &Place, run: &str) -> Option<String> {
 
 fn show_line(at: &Place, state: &State) {
     if at.json {
-        let doc = json!({ "plan": state.id, "file": state.plan, "title": state.title, "status": state.status,
-            "crashed": has_crashed(at, state) });
+        let crashed = has_crashed(at, state);
+        let status = if crashed { json!("crashed") } else { json!(state.status) };
+        let doc = json!({ "plan": state.id, "file": state.plan, "title": state.title, "status": status,
+            "crashed": crashed });
         return out::line(&doc.to_string());
     }
     out::line(&format!(
