@@ -113,16 +113,16 @@ fn agents(at: &Place, tell: &mut impl FnMut(&Check)) {
     });
 }
 
-// What the agents of a run from here may do.
 fn permissions(at: &Place) -> Vec<Check> {
+    let check = |text| Check { name: "permissions".into(), fine: true, text };
+    permission_words(at).into_iter().map(check).collect()
+}
+
+/// What the agents of a run from here may do, a sentence for each.
+pub(super) fn permission_words(at: &Place) -> Vec<String> {
     let settings = at.layers(&Flags::default()).ok().and_then(|layers| resolve(&layers).ok());
     let Some(settings) = settings else { return Vec::new() };
-    let check = |agent| Check {
-        name: "permissions".into(),
-        fine: true,
-        text: crate::permissions::words(agent, &settings.gates),
-    };
-    settings.agents.iter().map(check).collect()
+    settings.agents.iter().map(|agent| crate::permissions::words(agent, &settings.gates)).collect()
 }
 
 fn state(at: &Place) -> Check {

@@ -39,7 +39,7 @@ pub(in crate::cli) struct PlanFlags {
     pub(in crate::cli) beside: BesideFlags,
 }
 
-/// The flags for phases side by side.
+/// The flags for parallel phases.
 #[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Plans")]
 pub(in crate::cli) struct BesideFlags {

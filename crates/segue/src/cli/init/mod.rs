@@ -12,7 +12,7 @@ use std::path::Path;
 use super::args::{Init, InitPermissions, Rehearse};
 use super::failure::Failure;
 use super::open::Place;
-use super::{agents, out, rehearse, trust};
+use super::{agents, doctor, out, rehearse, trust};
 use crate::config::builtin;
 use crate::git::Repo;
 
@@ -101,9 +101,15 @@ fn tell(at: &Place, path: &Path, setup: &Setup, rehearses: bool) {
         out::line(&format!("  agent        {name}{}", logins::words(name)));
     }
     out::line(&format!("  permissions  {}", setup.permissions.word()));
+    out::lines(doctor::permission_words(at).into_iter().map(|words| format!("               {words}")));
     out::line(&match gates.as_slice() {
         [] => "  gates        none: nothing verifies the work; add a [[gate]]".to_owned(),
         gates => format!("  gates        {}", gates.join(", ")),
+    });
+    agents::look_each(at, |look| {
+        if look.configured && let Some(trouble) = look.trouble() {
+            out::line(&format!("  BAD          {}: {trouble}", look.name));
+        }
     });
     if !git {
         out::line("this directory is not a git repository: run `git init`, or add --no-git to `segue run`");
