@@ -234,10 +234,19 @@ impl Run {
     }
 
     pub(super) fn hand_over_here(&mut self, out: &mut Vec<Effect>) {
-        let reason = self.fill_words();
-        let asked = Asked { depth: Depth::Full, stage: None, reason: reason.clone() };
+        let asked = Asked { depth: Depth::Full, stage: None, reason: self.fill_words() };
+        let then = self.replaced_here();
+        // A question that does not fit would be answered from a compacted conversation.
+        if self.side.is_none() && self.room() == 0 {
+            return self.take(asked, None, then, out);
+        }
+        self.begin(asked, then, out);
+    }
+
+    /// A fresh session, because this one is full.
+    pub(super) fn replaced_here(&self) -> Then {
         let (kind, end) = (HandoffKind::Restart, EndReason::Replaced);
-        self.begin(asked, Then::Replace(Replace { kind, reason, end, counts: true }), out);
+        Then::Replace(Replace { kind, reason: self.fill_words(), end, counts: true })
     }
 
     /// Leaves out the tools that these words know of.

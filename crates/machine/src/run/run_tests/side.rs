@@ -124,6 +124,25 @@ fn k1_at_the_brake_a_failed_question_leads_to_a_stop_and_the_request_after_it() 
 }
 
 #[test]
+fn k1_an_agent_that_is_stopped_before_it_compacts_hands_over_and_has_not_failed() {
+    for (held, early) in [("take", true), ("side", false)] {
+        let mut scene = aside("auto").hold(held);
+        scene.can.brake = false;
+        let mut scene = scene.start();
+        scene.usage(50_000).usage(82_000);
+        scene.reads(99_900).says(AgentEvent::TurnEnded(TurnEnd::Cancelled)).release();
+        assert_eq!((scene.view().sessions, scene.count("ask")), (2, 0));
+        assert_eq!(scene.count("prompt"), 2, "the full session is not told to go on");
+        assert_eq!(answers(&scene).pop().unwrap().as_deref(), Some(BLOCK), "early words: {early}");
+        let ends = scene.collect(|e| {
+            let Effect::Announce(crate::Notice::SessionEnded { reason, .. }) = e else { return None };
+            Some(*reason)
+        });
+        assert_eq!((ends, scene.view().failures), (vec![crate::EndReason::Replaced], 0));
+    }
+}
+
+#[test]
 fn k1_when_nobody_answers_at_the_handoff_the_early_words_are_used_with_their_age() {
     let mut scene = aside("auto").reply(Reply::Refuses).start();
     scene.usage(50_000).usage(82_000).wait(5_000);
