@@ -183,21 +183,34 @@ impl Run {
         }
     }
 
-    // One retry, then inside the conversation; what was asked ahead of time is not worth an interruption.
+    // One retry, then inside the conversation; what was asked ahead of time is not worth an interruption. An agent that
+    // nothing stops works on meanwhile: it is asked again only where its next calls fit, too.
     fn side_lost(&mut self, question: SideQuestion, why: &str, retry: bool, out: &mut Vec<Effect>) {
         let SideQuestion { asked, then, early, retried, .. } = question;
-        if retry && !retried && self.may_ask_side() {
+        let fits = early || matches!(then, Then::GoOn) || self.has_room_to_ask_again();
+        if retry && !retried && fits && self.may_ask_side() {
             return self.put_side(asked, then, early, true, out);
         }
         Self::warn("side_question", format!("the side question failed: {why}"), out);
         if early || !self.is_staying() || self.taking.is_some() {
             return;
         }
+        if !fits {
+            return self.take(asked, None, then, out);
+        }
         if self.hooks.is_empty() {
             return self.begin_in_band(asked, then, out);
         }
         self.release_hooks(true, out);
         self.stop_then_ask(asked, then, out);
+    }
+
+    fn has_room_to_ask_again(&self) -> bool {
+        let Some(session) = &self.view.session else { return false };
+        let next = session.forecast.growth_of(1).high;
+        session.can.brake
+            || session.doing == Doing::Idle
+            || self.room() >= next.saturating_add(Depth::Full.room())
     }
 
     fn is_staying(&self) -> bool {
