@@ -1,5 +1,7 @@
 //! What is still known after twenty handoffs, and what holds for any text.
 
+#[path = "ledger/reworded.rs"]
+mod reworded;
 #[path = "ledger/story.rs"]
 mod story;
 

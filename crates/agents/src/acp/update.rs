@@ -266,13 +266,22 @@ fn longest_text(value: &Value) -> u64 {
 
 fn content_chars(content: &ToolCallContent) -> u64 {
     if let ToolCallContent::Diff(diff) = content {
-        return weigh(&diff.new_text);
+        return changed_weight(diff.old_text.as_deref().unwrap_or_default(), &diff.new_text);
     }
     let ToolCallContent::Content(content) = content else { return 0 };
     if let ContentBlock::Text(text) = &content.content {
         return weigh(&text.text);
     }
     serde_json::to_string(&content.content).map_or(0, |json| weigh(&json))
+}
+
+// The model is sent the lines that change, not the file around them.
+fn changed_weight(old: &str, new: &str) -> u64 {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| pairs.take_while(|(a, b)| a == b).count();
+    let head = same(&mut old.iter().zip(&new));
+    let tail = same(&mut old[head..].iter().rev().zip(new[head..].iter().rev()));
+    [&old, &new].iter().flat_map(|lines| &lines[head..lines.len() - tail]).map(|line| weigh(line) + 1).sum()
 }
 
 // What it said when it failed: the text that it shows, or the longest of what it gives back raw.

@@ -98,6 +98,21 @@ fn m8_a_tool_ends_with_the_result_that_the_chat_file_shows() {
 }
 
 #[test]
+fn m8_an_edit_counts_for_what_the_model_is_sent_and_not_for_the_file() {
+    let (mut gemini, mut io) = working();
+    let update = json!({
+        "sessionUpdate": "tool_call_update", "toolCallId": "a", "title": "edit", "status": "completed",
+        "content": [{ "type": "diff", "path": "a.txt", "oldText": "old\n", "newText": "word ".repeat(9_000) }],
+    });
+    let line = json!({ "method": "session/update", "params": { "sessionId": "s", "update": update } });
+    gemini.line(line.to_string().as_bytes(), &mut io);
+    let call = json!({ "id": "a", "result": [{ "functionResponse": { "response": { "output": "x".repeat(500) } } }] });
+    gemini
+        .tailed(json!({ "type": "gemini", "id": "m", "toolCalls": [call] }).to_string().as_bytes(), &mut io);
+    assert_eq!(sizes(&io.events), [772]);
+}
+
+#[test]
 fn a_tool_whose_result_never_shows_up_ends_with_the_next_answer_or_the_turn() {
     let (mut gemini, mut io) = working();
     gemini.line(&ended("a"), &mut io);

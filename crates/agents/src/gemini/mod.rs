@@ -63,7 +63,7 @@ impl Gemini {
         for mut event in std::mem::take(&mut io.events) {
             #[expect(clippy::wildcard_enum_match_arm, reason = "every other event goes through as it is")]
             match &mut event {
-                AgentEvent::ToolEnded { tool, chars: chars @ 0, .. } => match self.results.get(tool) {
+                AgentEvent::ToolEnded { tool, chars, .. } => match self.results.get(tool) {
                     Some(known) => *chars = *known,
                     None => {
                         self.ended.insert(tool.clone(), event);
@@ -86,7 +86,7 @@ impl Gemini {
         io.events.extend(std::mem::take(&mut self.ended).into_values());
     }
 
-    // Its ACP ends a tool without its output; the chat file has it, in a list that grows.
+    // Its ACP ends a tool without what the model is sent of it; the chat file has that, in a list that grows.
     fn results(&mut self, calls: &Value, io: &mut Io) {
         for call in calls.as_array().into_iter().flatten() {
             let Some(id) = call["id"].as_str() else { continue };

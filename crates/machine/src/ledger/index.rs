@@ -16,7 +16,7 @@ pub(super) struct Index {
     exact: Table,
     /// Under the words that a wording of the same thing must share, with its numbers and names.
     filed: Table,
-    /// Remaining items and failures, under their rarest word.
+    /// Remaining items and failures, under each of their words.
     open: Table,
     bare: Table,
     shapes: Table,
@@ -47,8 +47,8 @@ impl Index {
         for word in sketch.filed() {
             self.filed.add_few(filing(category, &sketch, *word), at, LOOK_AT);
         }
-        if let Some(rarest) = sketch.tokens.first().filter(|_| can_be_closed(category)) {
-            self.open.add_few(mix(category as u64, *rarest), at, LOOK_AT);
+        for word in sketch.tokens.iter().filter(|_| can_be_closed(category)) {
+            self.open.add_few(mix(category as u64, *word), at, LOOK_AT);
         }
         self.sketches.push(sketch);
         if matches!(category, Category::Rule | Category::Constraint | Category::Decision) {
@@ -81,12 +81,39 @@ impl Index {
 
     /// Items of a category of which `wanted` says every word.
     pub(super) fn within(&self, category: Category, wanted: &Sketch) -> Vec<u32> {
+        let mut found = self.near(category, wanted);
+        found.retain(|at| self.sketch(*at).is_some_and(|s| s.within(wanted)));
+        found
+    }
+
+    /// The one of these items that is most like `wanted`, if no other is as much.
+    pub(super) fn likest(&self, items: impl Iterator<Item = u32>, wanted: &Sketch) -> Option<u32> {
+        let likeness = |at: u32| (self.sketch(at).map_or(0, |sketch| sketch.likeness(wanted)), at);
+        let (mut best, mut next) = ((0, 0), 0);
+        for found in items.map(likeness) {
+            if found.0 > best.0 {
+                (next, best) = (best.0, found);
+            } else {
+                next = next.max(found.0);
+            }
+        }
+        (best.0 > next).then_some(best.1)
+    }
+
+    /// Items of a category that share a word with `wanted`.
+    pub(super) fn near(&self, category: Category, wanted: &Sketch) -> Vec<u32> {
         let mut found: Vec<u32> = Vec::new();
         for word in &wanted.tokens {
-            let fits = |at: &u32| self.sketch(*at).is_some_and(|s| s.within(wanted));
-            found.extend(self.open.all(mix(category as u64, *word)).filter(fits));
+            found.extend(self.open.all(mix(category as u64, *word)));
         }
+        found.sort_unstable();
+        found.dedup();
         found
+    }
+
+    /// Whether an item may be what is meant: neither names what the other does not.
+    pub(super) fn may_be(&self, at: u32, wanted: &Sketch) -> bool {
+        self.sketch(at).is_some_and(|sketch| !sketch.disagrees(wanted))
     }
 
     /// The item that says the opposite.

@@ -116,6 +116,9 @@ pub struct Item {
     /// What it is found by, when that is not its text: a gate or command, whatever it says this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// The remaining item that it closes, as a position in the ledger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closes: Option<u32>,
     /// What it took the place of, in that item's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,

@@ -121,7 +121,7 @@ fn a_remaining_item_is_closed_by_proven_work_and_marked_by_an_agents_word() {
     ]);
     assert_eq!(ledger.items()[0].state, State::Closed { by: "git: created".to_owned() });
     assert_eq!(ledger.items()[1].state, State::SaidDone { by: "c2".to_owned() });
-    assert!(ledger.render(500).text.contains("- the pretty printer (said done in c2, not confirmed)"));
+    assert!(ledger.render(500).text.contains("- [R2] the pretty printer (said done in c2, not confirmed)"));
 }
 
 #[test]

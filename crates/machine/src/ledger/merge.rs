@@ -36,7 +36,8 @@ impl Ledger {
     // A sentence may claim several things; one that is not so makes the sentence unfit to be kept.
     fn sentence(&mut self, sentence: &[Judged], origin: u32) {
         let Some(first) = sentence.first() else { return };
-        let text = first.claim.text.as_str();
+        let (named, text) = self.named_items(&first.claim.text);
+        let text = text.as_ref();
         if let Some(lie) = sentence.iter().find(|j| j.finding == Finding::Contradicted) {
             self.contradict(text, &lie.evidence);
             return;
@@ -53,10 +54,25 @@ impl Ledger {
                 continue;
             }
             kept = Some(category);
-            if category == Category::Done && self.index.has_open() {
-                self.close_what_is_done(&sketch(category, text), weight, evidence, origin);
+            let said = sketch(category, text);
+            let meant = self.meant(&named, category, &said);
+            let entry = Entry { category, text, weight, evidence };
+            if category == Category::Remaining
+                && let Some(at) = meant.first()
+            {
+                // Other words under its id are no fuller account of it.
+                self.again(*at, &Entry { text: "", ..entry }, origin);
+                continue;
             }
-            self.take_in(&Entry { category, text, weight, evidence }, origin);
+            let closed = if category == Category::Done && self.index.has_open() {
+                self.close_what_is_done(&meant, &said, &entry, origin)
+            } else {
+                None
+            };
+            let at = self.take_in(&entry, origin);
+            if let Some(item) = self.items.get_mut(at as usize) {
+                item.closes = closed.or(item.closes);
+            }
         }
     }
 
@@ -95,6 +111,7 @@ impl Ledger {
             state: State::Open,
             gate: None,
             name: None,
+            closes: None,
             was: None,
         });
         self.index.add(entry.category, sketch);

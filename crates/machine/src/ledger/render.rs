@@ -97,14 +97,20 @@ impl Ledger {
     }
 
     fn ranked(&self, category: Category) -> Vec<(usize, &Item, String)> {
-        let live =
-            |i: &Item| i.category == category && matches!(i.state, State::Open | State::SaidDone { .. });
+        // What stands below the remaining items as said to be done does not stand among the done ones, too.
+        let told = |i: &Item| {
+            let of = i.closes.and_then(|at| self.items.get(at as usize));
+            i.weight < 2 && of.is_some_and(|of| matches!(of.state, State::SaidDone { .. }))
+        };
+        let live = |i: &Item| {
+            i.category == category && matches!(i.state, State::Open | State::SaidDone { .. }) && !told(i)
+        };
         let mut items: Vec<(usize, &Item, String)> = self
             .items
             .iter()
             .enumerate()
             .filter(|(_, i)| live(i))
-            .map(|(n, i)| (n, i, self.line(i)))
+            .map(|(n, i)| (n, i, self.line(n, i)))
             .collect();
         items.sort_by(|(a, x, _), (b, y, _)| {
             let said = |i: &Item| matches!(i.state, State::SaidDone { .. });
@@ -159,9 +165,12 @@ impl Part<'_> {
 }
 
 impl Ledger {
-    fn line(&self, item: &Item) -> String {
+    fn line(&self, at: usize, item: &Item) -> String {
         let mut line = String::with_capacity(item.text.len() + 24);
         line.push_str("- ");
+        if item.category == Category::Remaining {
+            line.push_str(&format!("[R{}] ", at + 1));
+        }
         if item.text.len() > LONG && item.text.chars().count() > LONG {
             line.extend(item.text.chars().take(LONG - 1));
             line.push('…');

@@ -1,15 +1,23 @@
 //! What is left of a text when only its meaning counts: enough to find the same thing in other words.
 //!
-//! Two texts are *surely the same* when one says every word of the other (apart from filler words and endings), they share
-//! at least 80 % of their words, deny or affirm alike, and name the same numbers, paths and identifiers. A word
+//! Two texts are *surely the same* when one says every word of the other (apart from filler words, endings and the tense of
+//! verbs), they share most of their words, deny or affirm alike, and name the same numbers, paths and identifiers. A word
 //! that was replaced by another one makes a different thing: `port 8080` is not `port 8081`.
 
 use serde::{Deserialize, Serialize};
 
 use super::Category;
 
-/// The share of words, in percent, that two wordings of one thing must have in common.
-pub(super) const SAME: usize = 80;
+/// The share of words, in percent, that two wordings of one thing must have in common. Work is told with more words once it
+/// is done.
+const fn same_share(category: Category) -> usize {
+    if matches!(category, Category::Remaining | Category::Done) { 60 } else { 80 }
+}
+
+/// What two texts that name no file must have in common to be perhaps the same, in percent of the shorter one's words.
+const LIKE: usize = 50;
+/// A word that is neither number, path nor identifier has this bit.
+const PLAIN: u64 = 1 << 63;
 
 /// A text, reduced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +28,9 @@ pub(super) struct Sketch {
     pub(super) tokens: Vec<u64>,
     /// Its numbers, paths and identifiers, as one number.
     pub(super) hard: u64,
+    /// Its paths.
+    files: Vec<u64>,
+    share: usize,
     /// Whether it denies.
     pub(super) negated: bool,
     /// Its telling words without category and denial: equal for a thing and its opposite.
@@ -49,6 +60,8 @@ pub(super) fn sketch(category: Category, text: &str) -> Sketch {
         key: mix(SEED, category as u64),
         tokens: Vec::with_capacity(12),
         hard: 0,
+        files: Vec::new(),
+        share: same_share(category),
         negated: false,
         bare: 0,
         shape: None,
@@ -67,12 +80,16 @@ pub(super) fn sketch(category: Category, text: &str) -> Sketch {
             Kind::Plain => made.tokens.push(token),
             Kind::Hard => {
                 made.hard = made.hard.wrapping_add(whole);
+                if is_path(word) && !made.files.contains(&whole) {
+                    made.files.push(whole);
+                }
                 made.tokens.push(token);
             }
         }
     }
     made.tokens.sort_unstable();
     made.tokens.dedup();
+    made.files.sort_unstable();
     made.bare = made.tokens.iter().fold(SEED, |all, t| mix(all, *t));
     made
 }
@@ -81,7 +98,7 @@ impl Sketch {
     /// The words under which it is filed: two texts that share enough words share one of these.
     pub(super) fn filed(&self) -> &[u64] {
         let n = self.tokens.len();
-        &self.tokens[..n.min(n + 1 - (n * SAME).div_ceil(100).min(n))]
+        &self.tokens[..n.min(n + 1 - (n * self.share).div_ceil(100).min(n))]
     }
 
     /// Whether both surely say the same.
@@ -89,8 +106,31 @@ impl Sketch {
         let (few, many) = if self.tokens.len() <= other.tokens.len() { (self, other) } else { (other, self) };
         self.negated == other.negated
             && self.hard == other.hard
-            && few.tokens.len() * 100 >= many.tokens.len() * SAME
+            && few.tokens.len() * 100 >= many.tokens.len() * self.share
             && few.within(many)
+    }
+
+    /// How much speaks for both being about one thing: 0 when nothing does, more for a file that both name.
+    pub(super) fn likeness(&self, other: &Self) -> usize {
+        const FILE: usize = 1_000;
+        if self.negated != other.negated || self.disagrees(other) {
+            return 0;
+        }
+        let shared = self.tokens.iter().filter(|t| other.tokens.binary_search(t).is_ok()).count();
+        let few = self.tokens.len().min(other.tokens.len());
+        let same_file = !self.files.is_empty() && self.files == other.files;
+        if same_file {
+            return FILE + shared;
+        }
+        if shared >= 2 && shared * 100 >= few * LIKE { shared * 100 / few.max(1) } else { 0 }
+    }
+
+    /// Whether each names a number, path or identifier that the other does not.
+    pub(super) fn disagrees(&self, other: &Self) -> bool {
+        let lacks = |one: &Self, of: &Self| {
+            of.tokens.iter().any(|t| t & PLAIN == 0 && one.tokens.binary_search(t).is_err())
+        };
+        lacks(self, other) && lacks(other, self)
     }
 
     /// Whether `other` says every telling word of this one.
@@ -183,16 +223,52 @@ fn token(word: &str) -> (u64, u64, Kind) {
     } else {
         Kind::Plain
     };
-    let stem = if hard { bytes } else { stem(bytes) };
+    let stem = if hard { bytes } else { stem(present(bytes)) };
     let common = 127_u64.saturating_sub(stem.len() as u64) + if hard { 0 } else { 128 };
     ((common << 56) | (hash(stem) >> 8), whole, kind)
 }
 
 fn stem(word: &[u8]) -> &[u8] {
-    for ending in [&b"ing"[..], b"ed", b"es", b"s", b"e"] {
-        if let Some(stem) = word.strip_suffix(ending).filter(|s| s.len() >= 3) {
-            return stem;
-        }
-    }
-    word
+    let endings = [&b"ing"[..], b"ed", b"es", b"s", b"e"];
+    let bare = endings.iter().find_map(|ending| word.strip_suffix(*ending).filter(|s| s.len() >= 3));
+    let bare = bare.unwrap_or(word);
+    // "stopping" and "stop", "adding" and "add".
+    let doubled = matches!(bare, [_, .., a, b] if a == b);
+    &bare[..bare.len() - usize::from(doubled)]
+}
+
+const IRREGULAR: [(&str, &str); 22] = [
+    ("wrote", "write"),
+    ("written", "write"),
+    ("built", "build"),
+    ("made", "make"),
+    ("ran", "run"),
+    ("did", "do"),
+    ("done", "do"),
+    ("kept", "keep"),
+    ("sent", "send"),
+    ("found", "find"),
+    ("chose", "choose"),
+    ("chosen", "choose"),
+    ("took", "take"),
+    ("taken", "take"),
+    ("gave", "give"),
+    ("given", "give"),
+    ("held", "hold"),
+    ("broke", "break"),
+    ("broken", "break"),
+    ("drew", "draw"),
+    ("threw", "throw"),
+    ("tore", "tear"),
+];
+
+fn present(word: &[u8]) -> &[u8] {
+    let known = IRREGULAR.iter().find(|(form, _)| word.eq_ignore_ascii_case(form.as_bytes()));
+    known.map_or(word, |(_, present)| present.as_bytes())
+}
+
+fn is_path(word: &str) -> bool {
+    let named =
+        |(name, end): (&str, &str)| !name.is_empty() && end.starts_with(|c: char| c.is_ascii_alphabetic());
+    word.contains('/') || word.rsplit_once('.').is_some_and(named)
 }

@@ -185,21 +185,34 @@ impl Run {
         }
     }
 
-    // One retry, then inside the conversation; what was asked ahead of time is not worth an interruption.
+    // One retry, then inside the conversation; what was asked ahead of time is not worth an interruption. An agent that
+    // nothing stops works on meanwhile: it is asked again only where its next calls fit, too.
     fn side_lost(&mut self, question: SideQuestion, why: &str, retry: bool, out: &mut Vec<Effect>) {
         let SideQuestion { asked, then, early, retried, .. } = question;
-        if retry && !retried && self.may_ask_side() {
+        let fits = early || matches!(then, Then::GoOn) || self.has_room_to_ask_again();
+        if retry && !retried && fits && self.may_ask_side() {
             return self.put_side(asked, then, early, true, out);
         }
         Self::warn("side_question", format!("the side question failed: {why}"), out);
         if early || !self.is_staying() || self.taking.is_some() {
             return;
         }
+        if !fits {
+            return self.take(asked, None, then, out);
+        }
         if self.hooks.is_empty() {
             return self.begin_in_band(asked, then, out);
         }
         self.release_hooks(true, out);
         self.stop_then_ask(asked, then, out);
+    }
+
+    fn has_room_to_ask_again(&self) -> bool {
+        let Some(session) = &self.view.session else { return false };
+        let next = session.forecast.growth_of(1).high;
+        session.can.brake
+            || session.doing == Doing::Idle
+            || self.room() >= next.saturating_add(Depth::Full.room())
     }
 
     fn is_staying(&self) -> bool {
@@ -236,10 +249,19 @@ impl Run {
     }
 
     pub(super) fn hand_over_here(&mut self, out: &mut Vec<Effect>) {
-        let reason = self.fill_words();
-        let asked = Asked { depth: Depth::Full, stage: None, reason: reason.clone() };
+        let asked = Asked { depth: Depth::Full, stage: None, reason: self.fill_words() };
+        let then = self.replaced_here();
+        // A question that does not fit would be answered from a compacted conversation.
+        if self.side.is_none() && self.room() == 0 {
+            return self.take(asked, None, then, out);
+        }
+        self.begin(asked, then, out);
+    }
+
+    /// A fresh session, because this one is full.
+    pub(super) fn replaced_here(&self) -> Then {
         let (kind, end) = (HandoffKind::Restart, EndReason::Replaced);
-        self.begin(asked, Then::Replace(Replace { kind, reason, end, counts: true }), out);
+        Then::Replace(Replace { kind, reason: self.fill_words(), end, counts: true })
     }
 
     /// Leaves out the tools that these words know of.

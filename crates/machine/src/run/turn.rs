@@ -30,9 +30,12 @@ impl Run {
             self.take_words(text);
             self.keep_volunteered(text);
         }
+        // Codex asks its guard before it compacts, and that ends the turn.
+        let (full, replaced) = (self.must_replace_at_turn_end(), self.replaced_here());
         if let Some(then) = self.taking.as_mut() {
             match (end, &*then) {
                 (TurnEnd::Finished { .. }, Then::GoOn | Then::Replace(_)) => *then = Then::Gate,
+                (TurnEnd::Cancelled, Then::GoOn) if full => *then = replaced,
                 (TurnEnd::Failed { failure, message, .. }, Then::GoOn) if *failure != AgentFailure::Other => {
                     *then = Then::Recover(message.clone());
                 }
@@ -61,6 +64,7 @@ impl Run {
                 self.start_ask_timer(out);
             }
             TurnEnd::Cancelled if self.unanswered => self.set_doing(Doing::Asked),
+            TurnEnd::Cancelled if full => self.hand_over_here(out),
             TurnEnd::Cancelled => {
                 self.turn_failed(EndReason::Failed, "the agent cancelled its own turn", out)
             }

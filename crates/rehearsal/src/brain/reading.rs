@@ -71,6 +71,11 @@ fn statement(line: &str, role: Role, part: Part, found: &mut Found) {
     }
     let lower = line.to_lowercase();
     let part = inline_part(&lower).unwrap_or(part);
+    // What the run remembers of an item that somebody said to be done.
+    if role == Role::Prompt && lower.contains("(said done in ") {
+        found.done.extend(numbers_after(&lower, "step ").map(|(n, _)| n));
+        return;
+    }
     if part == Part::Remaining || says_unfinished(&lower) {
         return;
     }

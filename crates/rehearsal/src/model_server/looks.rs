@@ -108,12 +108,11 @@ pub(super) fn due(conversation: &Conversation, options: &PersonaOptions, step: u
     edits.then(|| edit(conversation)).flatten().map(|call| vec![call])
 }
 
-// Since the last step ended or the last prompt came.
+// Since the last step ended: what it has read stays read when somebody asks it something.
 fn calls_since_step(turns: &[Turn]) -> usize {
     let recent = turns.iter().rev().take_while(|turn| match turn {
-        Turn::User(_) => false,
         Turn::Result(text) => !text.lines().any(|line| line.starts_with("step ") && line.ends_with(" done")),
-        Turn::System(_) | Turn::Agent(_) | Turn::Call(..) => true,
+        Turn::User(_) | Turn::System(_) | Turn::Agent(_) | Turn::Call(..) => true,
     });
     recent.filter(|turn| matches!(turn, Turn::Call(..))).count()
 }

@@ -67,6 +67,47 @@ fn k2_what_claude_said_in_its_first_steps_reaches_every_successor() {
     });
 }
 
+/// Asked when less than a twentieth of the window that is really there is left.
+fn asked_at_the_ceiling(agent: &str, window: u64) {
+    let every = StepHabit { output_chars: 3_000, ..StepHabit::default() };
+    let facts = BTreeMap::from([(1, FACTS.map(str::to_owned).to_vec())]);
+    let persona = PersonaOptions { every, facts, ..PersonaOptions::default() };
+    let steps = 30;
+    let script = ServerScript { window, persona, ..ServerScript::default() };
+    let world = World::of(&[(agent, window)], steps, script);
+    let run = world.run(agent, &["--policy", "seamless", "--context-threshold", "97"]);
+    run.ends("verified", 0);
+    world.assert_done_once(&run);
+    let taken = run.of("checkpoint.taken");
+    let percents: Vec<f64> = taken
+        .iter()
+        .filter(|line| line["source"]["how"] == "side")
+        .filter_map(|line| line["percent"].as_f64())
+        .collect();
+    assert!(percents.iter().any(|percent| *percent >= 95.0), "{percents:?}\n{}", run.all());
+    assert_eq!(percents.len(), taken.len(), "every checkpoint by a side question\n{}", run.all());
+    for opening in &world.openings()[1..] {
+        assert!(FACTS.iter().all(|fact| opening.text.contains(fact)), "{}\n{}", opening.text, run.all());
+    }
+    let overflows = world.overflow_answers();
+    say(&format!("{agent}: side questions answered at {percents:.1?} % of the ceiling, {overflows} overflow answers"));
+}
+
+#[test]
+fn k2_claude_answers_a_side_question_at_its_ceiling() {
+    inside(180, || asked_at_the_ceiling("claude", 60_000));
+}
+
+#[test]
+fn k2_codex_answers_a_side_question_at_its_ceiling() {
+    inside(180, || asked_at_the_ceiling("codex", 40_000));
+}
+
+#[test]
+fn k2_opencode_answers_a_side_question_at_its_ceiling() {
+    inside(180, || asked_at_the_ceiling("opencode", 40_000));
+}
+
 #[test]
 fn k2_what_claude_said_survives_a_brake_between_parallel_tools() {
     inside(180, || {

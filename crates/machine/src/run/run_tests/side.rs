@@ -112,6 +112,18 @@ fn k1_an_answer_without_a_complete_block_is_asked_once_more_and_then_inside_the_
 }
 
 #[test]
+fn k1_an_agent_without_a_brake_is_not_asked_again_where_its_next_call_may_not_fit() {
+    for (read, asked) in [(98_000, 0), (60_000, 1)] {
+        let mut scene = aside("seamless").threshold(if asked == 0 { 95.0 } else { 55.0 });
+        (scene.can.brake, scene.side_reply) = (false, SideReply::Says("I am at step three."));
+        let mut scene = scene.start();
+        scene.usage(50_000).usage(read);
+        assert_eq!((scene.count("side"), scene.count("ask")), (1 + asked, asked), "{read}");
+        assert_eq!(scene.view().sessions, 2);
+    }
+}
+
+#[test]
 fn k1_at_the_brake_a_failed_question_leads_to_a_stop_and_the_request_after_it() {
     let mut scene = aside("auto");
     scene.side_reply = SideReply::Fails;
@@ -121,6 +133,25 @@ fn k1_at_the_brake_a_failed_question_leads_to_a_stop_and_the_request_after_it() 
     assert_eq!((hooks(&scene), scene.count("ask")), (vec![("1".to_owned(), true)], 0));
     scene.tool_ends("a", 10).says(AgentEvent::TurnEnded(TurnEnd::Cancelled));
     assert_eq!((scene.asked(), scene.view().sessions), (vec![Depth::Full], 2));
+}
+
+#[test]
+fn k1_an_agent_that_is_stopped_before_it_compacts_hands_over_and_has_not_failed() {
+    for (held, early) in [("take", true), ("side", false)] {
+        let mut scene = aside("auto").hold(held);
+        scene.can.brake = false;
+        let mut scene = scene.start();
+        scene.usage(50_000).usage(82_000);
+        scene.reads(99_900).says(AgentEvent::TurnEnded(TurnEnd::Cancelled)).release();
+        assert_eq!((scene.view().sessions, scene.count("ask")), (2, 0));
+        assert_eq!(scene.count("prompt"), 2, "the full session is not told to go on");
+        assert_eq!(answers(&scene).pop().unwrap().as_deref(), Some(BLOCK), "early words: {early}");
+        let ends = scene.collect(|e| {
+            let Effect::Announce(crate::Notice::SessionEnded { reason, .. }) = e else { return None };
+            Some(*reason)
+        });
+        assert_eq!((ends, scene.view().failures), (vec![crate::EndReason::Replaced], 0));
+    }
 }
 
 #[test]
