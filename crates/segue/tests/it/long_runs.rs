@@ -124,9 +124,11 @@ fn a_terminal_attaches_leaves_comes_back_and_stops() {
     let mut third = OnTerminal::new(&world, &["attach"], "third", 120);
     third.sees("s stops it");
     third.press(b"s");
+    third.sees("is stopping with a checkpoint");
+    // The running tool finishes first.
+    go_on(&world);
     let (code, screen) = third.ends();
     assert_eq!(code, Some(130), "{screen}");
-    go_on(&world);
     world.segue(&["resume", "--detach"]).exits(0);
     let waited = world.segue(&["wait"]);
     waited.exits(0);
@@ -146,4 +148,51 @@ fn a_live_terminal_shows_the_agent_at_work_and_ctrl_c_counts_down() {
     assert_eq!(code, Some(130), "{screen}");
     assert!(!world.snapshots().is_empty(), "{screen}");
     world.segue(&["resume"]).exits(0);
+}
+
+#[test]
+fn ctrl_c_twice_ends_at_once_and_still_keeps_the_files() {
+    let world = held();
+    let mut terminal = OnTerminal::new(&world, &["run", "TASK.md"], "twice", 80);
+    terminal.sees("running `");
+    world.write("half-done.txt", "not committed");
+    terminal.press(b"\x03");
+    terminal.sees("stopping");
+    terminal.press(b"\x03");
+    let (code, screen) = terminal.ends();
+    assert_eq!(code, Some(130), "{screen}");
+    assert!(world.last_saved().contains("half-done.txt"), "{screen}");
+}
+
+#[test]
+fn while_a_gate_runs_its_name_clock_and_last_line_are_shown() {
+    let world = World::new(1, Script::default());
+    let go = world.root().join("go");
+    let gate = format!("echo compiling the parser; until [ -e {} ]; do sleep 0.05; done; {}", go.display(), world.job.gate());
+    world.write("segue.toml", &world.read("segue.toml").replace(&format!("run = {:?}", world.job.gate()), &format!("run = {gate:?}")));
+    let terminal = OnTerminal::new(&world, &["run", "TASK.md"], "gate", 80);
+    terminal.sees("gate check 00:0");
+    terminal.sees("· compiling the parser");
+    let status = world.segue(&["status"]);
+    assert!(status.out.contains("gate now    check, "), "{}", status.all());
+    go_on(&world);
+    let (code, screen) = terminal.ends();
+    assert_eq!(code, Some(0), "{screen}");
+}
+
+#[test]
+fn a_plan_in_the_background_is_watched_phase_by_phase_and_waited_for() {
+    let world = held();
+    let step = |n| format!("## Phase {n}: number {n}\n\n- [ ] run `sh step.sh {n}`\n\nGate: `true`\n\n");
+    world.write("PLAN.md", &format!("# A plan\n\n{}{}", step(1), step(2)));
+    world.commit("a plan");
+    let started = world.segue(&["run", "PLAN.md", "--detach"]);
+    started.exits(0);
+    assert!(started.out.starts_with("run plan-"), "{}", started.all());
+    let terminal = OnTerminal::new(&world, &["attach"], "plan", 100);
+    go_on(&world);
+    let waited = world.segue(&["wait"]);
+    assert!(waited.out.starts_with("plan plan-"), "{}", waited.all());
+    let (_, screen) = terminal.ends();
+    assert!(screen.contains("number 1"), "{screen}");
 }
