@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use segue_machine::Millis;
+use segue_machine::{Millis, Phase, View};
 
 /// What is known beside the events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,6 +32,14 @@ pub struct GateNow {
     pub last_line: String,
 }
 
+impl GateNow {
+    /// Whether it still runs: what was written before its last result is of an earlier round.
+    pub fn runs(&self, view: &View) -> bool {
+        let gating = matches!(view.phase, Phase::GatesBefore | Phase::Gating);
+        gating && view.gates_at.get(&self.name).is_none_or(|at| self.since > *at)
+    }
+}
+
 /// The size of a change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Changes {
@@ -51,7 +59,8 @@ impl fmt::Display for Changes {
         let s = if *files == 1 { "" } else { "s" };
         match (files, new) {
             (0, 0) => f.write_str("no changes"),
-            (0, new) => write!(f, "{new} new"),
+            (0, 1) => f.write_str("1 new file"),
+            (0, new) => write!(f, "{new} new files"),
             (_, 0) => write!(f, "{files} file{s} +{added} −{removed}"),
             (_, new) => write!(f, "{files} file{s} +{added} −{removed}, {new} new"),
         }

@@ -61,10 +61,18 @@ pub(crate) fn entries(line: &Line, view: &View, style: Style) -> Vec<Entry> {
 
 // The first line of a message, so that a log reads as a story; `segue show --transcript` has all of it.
 fn agent_said(said: &AgentSaid, head: String, style: Style) -> Option<Entry> {
+    if is_checkpoint(&said.text) {
+        return None;
+    }
     let first = said.text.lines().map(plain).find(|line| !line.is_empty())?;
     let text = format!("{}: {first}", said.session);
     let width = style.columns().saturating_sub(columns(&head)).max(1);
     Some(Entry::new(head, style.cut(&text, width), Tint::Dim))
+}
+
+/// Whether a message is the answer to a request, which has a line of its own.
+pub(crate) fn is_checkpoint(text: &str) -> bool {
+    text.trim_start_matches(['`', '\n', ' ']).starts_with("<checkpoint>")
 }
 
 fn head(line: &Line, view: &View, style: Style) -> String {

@@ -5,6 +5,7 @@ use segue_machine::{Millis, Phase, SessionView, View, WaitRules};
 
 use crate::stream::dollars;
 use crate::terminal::text::plain;
+use crate::terminal::entry::is_checkpoint;
 use crate::terminal::outlook::about;
 use crate::terminal::{Beside, Fill, Style, Tint, clock, columns, count, duration, money, outlook_words};
 
@@ -46,7 +47,8 @@ fn of_job(view: &View, now: Millis, beside: &Beside) -> Pieces {
         words.push((format!("{closed} of {} done", open + closed), Tint::Bold));
         if open > 0 && closed > 0 {
             let left = took.saturating_mul(u64::from(open)) / u64::from(closed);
-            words.push((format!("about {} left", about(left)), Tint::Plain));
+            let left = if left < 60_000 { "less than 1 m".to_owned() } else { format!("about {}", about(left)) };
+            words.push((format!("{left} left"), Tint::Plain));
         }
     }
     words.push((clock(took), Tint::Plain));
@@ -68,7 +70,7 @@ fn of_job(view: &View, now: Millis, beside: &Beside) -> Pieces {
 
 // What runs: the session's tool, or the gate with its clock and the last line it wrote.
 fn doing(view: &View, now: Millis, beside: &Beside, style: Style) -> String {
-    let Some(gate) = beside.gate.as_ref().filter(|_| gates_run(view)) else {
+    let Some(gate) = beside.gate.as_ref().filter(|gate| gate.runs(view)) else {
         let state = view.state(now).map(|state| state.to_string()).unwrap_or_default();
         return style.cut(&plain(&phase_words(view).map_or(state, str::to_owned)), style.columns());
     };
@@ -77,10 +79,6 @@ fn doing(view: &View, now: Millis, beside: &Beside, style: Style) -> String {
     let last = if last.is_empty() { String::new() } else { format!(" · {last}") };
     let clock = clock(now.saturating_sub(gate.since));
     style.cut(&format!("gate {}{number} {clock}{last}", plain(&gate.name)), style.columns())
-}
-
-fn gates_run(view: &View) -> bool {
-    matches!(view.phase, Phase::GatesBefore | Phase::Gating)
 }
 
 fn phase_words(view: &View) -> Option<&'static str> {
@@ -95,7 +93,7 @@ fn phase_words(view: &View) -> Option<&'static str> {
 // The last line of the last thing that the agent at work said.
 fn said(view: &View, style: Style) -> Option<String> {
     let session = view.session.as_ref()?.n;
-    let message = view.prose.back().filter(|message| message.session == session)?;
+    let message = view.prose.back().filter(|message| message.session == session && !is_checkpoint(&message.text))?;
     let line = message.text.lines().rev().map(plain).find(|line| !line.trim().is_empty())?;
     Some(style.cut(&format!("“{}”", line.trim()), style.columns().saturating_sub(1)))
 }

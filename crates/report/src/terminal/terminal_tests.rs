@@ -248,3 +248,39 @@ fn a_wait_counts_down_on_a_live_line_and_takes_one_line_in_a_log() {
     assert_eq!(told.lines, ["  00:00  waiting for claude's rate limit until 12:18 (18 m)"]);
     assert_eq!((told.status, log.status_at(&view, sample::START)), (None, None));
 }
+
+#[test]
+fn a_tall_terminal_shows_the_window_the_job_what_runs_the_agents_words_and_the_keys() {
+    let mut view = sample::busy_view();
+    view.items = Some((4, 15));
+    let text = "I looked at it.\n\nNow I fix the parser.".to_owned();
+    view.prose.push_back(segue_machine::Message { n: 1, session: view.session.as_ref().unwrap().n, text });
+    let mut live = Terminal::new(style(80));
+    let changes = Some(Changes { files: 3, added: 120, removed: 14, new: 1 });
+    live.look(Beside { rows: 24, gate: None, changes, keys: "Ctrl-C stops".to_owned() }, 80);
+    assert_eq!(
+        live.status_at(&view, sample::START + 900_000).unwrap().lines().collect::<Vec<_>>(),
+        [
+            "s2 claude  ████████░░░░  68 %  136k of 200k exact",
+            "15 of 19 done · about 4 min left · 15:00 · 3 files +120 −14, 1 new · 14 calls, …",
+            "running `cargo test` for 15 min",
+            "“Now I fix the parser.”",
+            "Ctrl-C stops",
+        ]
+    );
+    live.look(Beside { rows: 8, ..Beside::default() }, 80);
+    assert!(!live.status(&view).unwrap().contains('\n'), "few rows are left to what stays");
+}
+
+#[test]
+fn a_running_gate_is_shown_with_its_clock_and_last_line_until_its_result_is_there() {
+    let mut view = sample::busy_view();
+    view.phase = Phase::Gating;
+    let gate = GateNow { name: "tests".into(), n: 2, of: 3, since: sample::START + 1_000, last_line: "ok 7".into() };
+    let mut live = Terminal::new(style(80));
+    live.look(Beside { rows: 24, gate: Some(gate), ..Beside::default() }, 80);
+    let third = |view: &View| live.status_at(view, sample::START + 13_000).unwrap().lines().nth(2).unwrap().to_owned();
+    assert_eq!(third(&view), "gate tests (2 of 3) 00:12 · ok 7");
+    view.gates_at.insert("tests".into(), sample::START + 9_000);
+    assert_eq!(third(&view), "running the gates");
+}

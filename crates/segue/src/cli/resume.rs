@@ -224,6 +224,7 @@ fn settings(at: &Place, args: &Resume, spec: &RunSpec, run: &str) -> Result<Sett
         agent: Some(args.agent.clone().unwrap_or_else(|| before.join(","))),
         deadline: args.deadline.clone(),
         max_restarts: args.max_restarts.clone(),
+        gate_rounds: args.gate_rounds.clone(),
         max_cost: args.max_cost.clone(),
         max_tokens: args.max_tokens.clone(),
         max_sessions: args.max_sessions.clone(),
@@ -266,6 +267,9 @@ fn changed_spec(args: &Resume, spec: &RunSpec, settings: &Settings) -> Option<Ru
     if args.max_restarts.is_some() {
         changed.limits.max_restarts = settings.limits.max_restarts;
         changed.policy.replacing_off = changed.limits.max_restarts == Some(0);
+    }
+    if args.gate_rounds.is_some() {
+        changed.limits.gate_rounds = settings.limits.gate_rounds;
     }
     if args.max_cost.is_some() {
         changed.limits.cost_musd = settings.limits.cost_musd;

@@ -1,6 +1,6 @@
 //! `segue status`: where a run stands. Needs no lock and disturbs nobody.
 
-use segue_machine::{Phase, View};
+use segue_machine::View;
 use segue_report::{StatusDoc, render};
 
 use super::crashed;
@@ -61,12 +61,9 @@ fn show(at: &Place, reader: &segue_journal::Reader, run: &str) -> Result<u8, Fai
 
 // The gate that runs now, with its clock and the last line that it wrote.
 fn gate_line(at: &Place, run: &str, view: &View) -> Option<String> {
-    if !matches!(view.phase, Phase::GatesBefore | Phase::Gating) {
-        return None;
-    }
     let gates = view.spec.as_ref()?.gates.iter().filter(|gate| !gate.manual);
     let names: Vec<String> = gates.map(|gate| gate.name.clone()).collect();
-    let gate = watch::gate_now(&at.store().run_dir(run), &names)?;
+    let gate = watch::gate_now(&at.store().run_dir(run), &names).filter(|gate| gate.runs(view))?;
     let took = segue_report::duration(clock::now().saturating_sub(gate.since));
     Some(format!("  gate now    {}, {took}: {}", gate.name, gate.last_line))
 }

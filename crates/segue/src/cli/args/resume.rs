@@ -28,6 +28,9 @@ pub(in crate::cli) struct Resume {
     /// New limit on restarts
     #[arg(long, value_name = "N")]
     pub(in crate::cli) max_restarts: Option<String>,
+    /// New number of times that failed gates go back to the agent
+    #[arg(long, value_name = "N")]
+    pub(in crate::cli) gate_rounds: Option<String>,
     /// New cost limit
     #[arg(long, value_name = "DOLLARS")]
     pub(in crate::cli) max_cost: Option<String>,
@@ -77,6 +80,7 @@ impl Resume {
             ("--agent", &self.agent),
             ("--deadline", &self.deadline),
             ("--max-restarts", &self.max_restarts),
+            ("--gate-rounds", &self.gate_rounds),
             ("--max-cost", &self.max_cost),
             ("--max-tokens", &self.max_tokens),
             ("--max-sessions", &self.max_sessions),

@@ -232,6 +232,7 @@ impl RunFlags {
             agent: self.agent.clone(),
             deadline: self.deadline.clone(),
             max_restarts: self.max_restarts.clone(),
+            gate_rounds: self.gate_rounds.clone(),
             max_cost: self.max_cost.clone(),
             max_tokens: self.max_tokens.clone(),
             max_sessions: self.max_sessions.clone(),
