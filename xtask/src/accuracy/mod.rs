@@ -7,11 +7,11 @@ mod score;
 
 use segue_machine::AgentEvent;
 
-pub(crate) use cases::{AHEAD, Case, cases};
 pub(crate) use regimes::Regime;
 pub(crate) use score::Score;
 
 use crate::simulate::Dice;
+use cases::{Case, cases};
 
 /// Seeds that were used while constants were chosen are below this one.
 pub(crate) const FITTING_SEEDS: u64 = crate::simulate::FITTING_SEEDS;

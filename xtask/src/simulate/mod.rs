@@ -13,20 +13,22 @@ mod words;
 mod world;
 
 pub(crate) use dice::Dice;
-pub(crate) use growth::{
-    ALL as GROWTHS, ANSWER, CLAUDE, CODEX, Growth, Quantiles, RECORDINGS, WEIGHT_PER_TOKEN,
-};
+pub(crate) use growth::WEIGHT_PER_TOKEN;
 pub(crate) use page::command;
-pub(crate) use spec::{Contender, UnknownPolicy};
-pub(crate) use table::{CURVE, Comparison, Point, Row};
-pub(crate) use tally::Tally;
-pub(crate) use world::{Batch, World};
+
+use growth::ALL as GROWTHS;
+#[cfg(test)]
+use growth::CLAUDE;
+use spec::Contender;
+use table::{Comparison, Row};
+use tally::Tally;
+use world::World;
 
 /// Seeds below this one are for trying out constants of policies; tables are made with others.
 pub(crate) const FITTING_SEEDS: u64 = 1_000;
 
 /// Plays so many runs of a contender in a world. The result depends on nothing but the arguments.
-pub(crate) fn simulate(contender: &Contender, world: &World, runs: u64, seed: u64) -> Tally {
+fn simulate(contender: &Contender, world: &World, runs: u64, seed: u64) -> Tally {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64).min(runs.max(1));
     simulate_on(threads, contender, world, runs, seed)
 }
