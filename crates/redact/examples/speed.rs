@@ -1,11 +1,7 @@
 //! How fast texts are cleaned: one line per kind of text with its name, the megabytes a second as a whole text, and as
 //! output that comes in by lines, in time of the processor. `cargo xtask bench` and `cargo xtask nightly redact` run it as a
 //! release build. Words choose kinds; a path measures that file instead.
-#![expect(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "this measures; the crate itself does not"
-)]
+#![expect(clippy::disallowed_methods, reason = "this measures; the crate itself does not")]
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::{

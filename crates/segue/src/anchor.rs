@@ -69,10 +69,10 @@ impl Anchors {
         journal.set_anchored(run, anchor.seq, &place).map_err(io::Error::other)
     }
 
-    /// Puts down how the run stands until the next time. Nothing waits for the disk: what a power failure takes of it was
-    /// never relied on, because the journal is not told.
+    /// Puts down how the run stands until the next time, where there is an anchor. Nothing waits for the disk: what a power
+    /// failure takes of it was never relied on, because the journal is not told.
     pub(crate) fn follow(&self, journal: &mut Journal, run: &str) -> io::Result<()> {
-        self.state.folder(FOLDER).write(&name(run), &stands(journal, run)?)
+        self.state.folder(FOLDER).overwrite(&name(run), &stands(journal, run)?)
     }
 
     /// Whether there is an anchor of the run.

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::fs::OFlags;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -18,6 +19,9 @@ use crate::store::safely;
 /// How long, and how often, a lock that somebody else holds is tried.
 const PATIENCE: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(5);
+
+/// The bytes of a file that is written over.
+const SMALL: usize = 1024;
 
 /// The folder in which segue keeps what is not about one work tree.
 #[derive(Debug, Clone)]
@@ -48,24 +52,41 @@ impl State {
     /// # Errors
     /// When the folder or the file cannot be written.
     pub(crate) fn write<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
-        self.new_file(value)?.persist(self.path(name)).map(drop).map_err(|error| error.error)
+        self.new_file(&serde_json::to_vec(value)?)?
+            .persist(self.path(name))
+            .map(drop)
+            .map_err(|error| error.error)
     }
 
-    /// The same, and returns when it is on the disk.
+    /// The same with room to be written over, and returns when it is on the disk.
     ///
     /// # Errors
     /// When the folder or the file cannot be written.
     pub(crate) fn write_durably<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
-        let file = self.new_file(value)?;
+        let file = self.new_file(&padded(serde_json::to_vec(value)?))?;
         file.as_file().sync_all()?;
         file.persist(self.path(name)).map_err(|error| error.error)?;
         File::open(&self.dir)?.sync_all()
     }
 
-    fn new_file<T: Serialize>(&self, value: &T) -> io::Result<tempfile::NamedTempFile> {
+    /// Writes over a small file that is there, in one call: it is changed often, and a new one each time would cost more.
+    ///
+    /// # Errors
+    /// When there is no such file, it cannot be written, or what it is to say is too long.
+    pub(crate) fn overwrite<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
+        let text = padded(serde_json::to_vec(value)?);
+        let mut file = safely::open_with(&self.path(name), OFlags::WRONLY)?;
+        // Nothing is left of what it said before, and it is never seen at another length.
+        if text.len() > SMALL || file.metadata()?.len() != SMALL as u64 {
+            return Err(io::Error::other("it has no room to be written over"));
+        }
+        file.write_all(&text)
+    }
+
+    fn new_file(&self, text: &[u8]) -> io::Result<tempfile::NamedTempFile> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
         let mut file = tempfile::Builder::new().prefix(".new").tempfile_in(&self.dir)?;
-        file.write_all(&serde_json::to_vec(value)?)?;
+        file.write_all(text)?;
         Ok(file)
     }
 
@@ -133,6 +154,11 @@ impl State {
     }
 }
 
+fn padded(mut text: Vec<u8>) -> Vec<u8> {
+    text.resize(text.len().max(SMALL), b' ');
+    text
+}
+
 // A folder that the user keeps elsewhere and links to is theirs all the same.
 fn real(dir: PathBuf) -> PathBuf {
     if dir.is_symlink() { dir.canonicalize().unwrap_or(dir) } else { dir }
@@ -165,6 +191,21 @@ mod tests {
         let state = State::at(real(dir.path().join("segue")));
         state.write("n.json", &7).unwrap();
         assert_eq!(state.read::<u32>("n.json"), 7);
+    }
+
+    #[test]
+    fn what_is_written_over_says_the_new_whole_and_never_through_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = State::at(dir.path().join("segue"));
+        assert!(state.overwrite("n.json", &"short").is_err(), "there is none");
+        state.write_durably("n.json", &"a longer text").unwrap();
+        state.overwrite("n.json", &"short").unwrap();
+        assert_eq!(state.read::<String>("n.json"), "short");
+        assert!(state.overwrite("n.json", &"x".repeat(SMALL)).is_err());
+        fs::rename(state.path("n.json"), dir.path().join("other")).unwrap();
+        std::os::unix::fs::symlink(dir.path().join("other"), state.path("n.json")).unwrap();
+        assert!(state.overwrite("n.json", &"new").is_err());
+        assert!(fs::read_to_string(dir.path().join("other")).unwrap().starts_with("\"short\" "));
     }
 
     #[test]

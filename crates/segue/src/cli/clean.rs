@@ -24,6 +24,7 @@ struct Found {
 
 /// Lists what there is, asks, and removes it.
 pub(super) fn clean(at: &Place, args: &Clean) -> Result<u8, Failure> {
+    at.store().refuse_link()?;
     let own = at.store().root().to_owned();
     let others = if args.all { places::known() } else { Vec::new() };
     let mut roots = vec![own.clone()];

@@ -126,7 +126,11 @@ pub(super) fn permission_words(at: &Place) -> Vec<String> {
 }
 
 fn state(at: &Place) -> Check {
-    let dir = at.store().dir();
+    let store = at.store();
+    if let Err(error) = store.refuse_link() {
+        return Check { name: "state".into(), fine: false, text: error.to_string() };
+    }
+    let dir = store.dir();
     let there = dir.ancestors().find(|dir| dir.exists()).unwrap_or(&dir);
     let writable = tempfile::tempfile_in(there);
     match writable {

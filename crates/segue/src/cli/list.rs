@@ -12,6 +12,7 @@ use crate::{clock, places};
 /// Lists runs.
 pub(super) fn list(at: &Place, all: bool) -> Result<u8, Failure> {
     let mut found = Vec::new();
+    at.store().refuse_link()?;
     let own = at.store().root().to_owned();
     let others = if all { places::known() } else { Vec::new() };
     let roots = others.into_iter().filter(|root| *root != own);

@@ -7,6 +7,7 @@ use super::out;
 /// Prints the folder of the state, of one run, or of the work trees of phases.
 pub(super) fn path(at: &Place, run: Option<&str>, trees: bool) -> Result<u8, Failure> {
     let store = at.store();
+    store.refuse_link()?;
     let path = match run {
         Some(run) => store.run_dir(&at.run(&at.reader()?, Some(run))?.id),
         None if trees => store.all_trees().to_owned(),

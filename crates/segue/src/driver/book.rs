@@ -277,16 +277,16 @@ impl Scribe {
 
     // A run goes on without: whoever resumes it is told.
     fn anchor(&mut self, for_good: bool) {
-        if let Some(anchors) = &self.anchors {
-            if self.anchored && !anchors.has(&self.run) {
-                self.lost.store(true, Ordering::Relaxed);
-            }
-            let put = if for_good { Anchors::set } else { Anchors::follow };
-            let put = put(anchors, &mut self.journal, &self.run);
-            if let Err(error) = &put {
-                log::warn!("the journal's last link is not kept elsewhere: {error}");
-            }
-            self.anchored = put.is_ok();
+        let Some(anchors) = &self.anchors else { return };
+        let gone = self.anchored && !anchors.has(&self.run);
+        if gone {
+            self.lost.store(true, Ordering::Relaxed);
         }
+        let put = if for_good || gone || !self.anchored { Anchors::set } else { Anchors::follow };
+        let put = put(anchors, &mut self.journal, &self.run);
+        if let Err(error) = &put {
+            log::warn!("the journal's last link is not kept elsewhere: {error}");
+        }
+        self.anchored = put.is_ok();
     }
 }

@@ -189,7 +189,8 @@ fn a_transcript_that_is_kept_before_a_compaction_is_clean() {
     let secret = key("ghp_", 5, 36);
     let transcript = world.root().join("transcript.jsonl");
     let line = |text: &str| serde_json::json!({ "type": "user", "text": text }).to_string();
-    std::fs::write(&transcript, format!("{}\n{}\n", line(&format!("use {secret}")), line("thanks"))).unwrap();
+    std::fs::write(&transcript, format!("{}\n{}\n", line(&format!("use {secret}")), line(" thanks")))
+        .unwrap();
     let kept = run_dir.join("s1-before-compaction-2.jsonl");
     // Whoever puts a link there has nothing written through it.
     let victim = world.root().join("victim");

@@ -92,6 +92,13 @@ fn a_link_in_the_place_of_state_is_not_written_through() {
         let place = world.repo().join(".git").join(name);
         std::fs::create_dir_all(place.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(&victim, &place).unwrap();
+        if name != "segue/lock" {
+            for args in [&["list"][..], &["status"], &["path"], &["clean", "--dry-run"], &["doctor"]] {
+                let done = world.segue(args);
+                assert_ne!(done.code, Some(0), "{name} {args:?}: {}", done.all());
+                assert!(done.all().contains("is no folder"), "{name} {args:?}: {}", done.all());
+            }
+        }
         let done = world.segue(&["run", "TASK.md"]);
         assert_ne!(done.code, Some(0), "{name}: {}", done.all());
         assert!(
