@@ -160,12 +160,10 @@ fn after_twenty(ids: Ids) -> Ledger {
     ledger
 }
 
-fn item<'l>(ledger: &'l Ledger, text: &str) -> &'l Item {
-    ledger.items().iter().find(|item| item.category == Category::Remaining && item.text == text).unwrap()
-}
-
 fn is_marked(ledger: &Ledger, text: &str) -> bool {
-    matches!(item(ledger, text).state, State::SaidDone { .. })
+    let named = |item: &&Item| item.category == Category::Remaining && item.text == text;
+    let found = ledger.items().iter().find(named);
+    matches!(found.map(|item| &item.state), Some(State::SaidDone { .. }))
 }
 
 #[test]

@@ -68,11 +68,13 @@ fn k2_what_claude_said_in_its_first_steps_reaches_every_successor() {
 }
 
 /// Asked when less than a twentieth of the window that is really there is left.
-fn asked_at_the_ceiling(agent: &str, window: u64) {
-    let every = StepHabit { output_chars: 3_000, ..StepHabit::default() };
+/// Some large results come first, so that small ones lead up to it.
+fn asked_at_the_ceiling(agent: &str, window: u64, large: u32, small: u32) {
+    let of = |output_chars| StepHabit { output_chars, ..StepHabit::default() };
     let facts = BTreeMap::from([(1, FACTS.map(str::to_owned).to_vec())]);
-    let persona = PersonaOptions { every, facts, ..PersonaOptions::default() };
-    let steps = 30;
+    let habits = (1..=large).map(|step| (step, of(16_000))).collect();
+    let persona = PersonaOptions { every: of(1_500), steps: habits, facts, ..PersonaOptions::default() };
+    let steps = large + small;
     let script = ServerScript { window, persona, ..ServerScript::default() };
     let world = World::of(&[(agent, window)], steps, script);
     let run = world.run(agent, &["--policy", "seamless", "--context-threshold", "97"]);
@@ -90,22 +92,24 @@ fn asked_at_the_ceiling(agent: &str, window: u64) {
         assert!(FACTS.iter().all(|fact| opening.text.contains(fact)), "{}\n{}", opening.text, run.all());
     }
     let overflows = world.overflow_answers();
-    say(&format!("{agent}: side questions answered at {percents:.1?} % of the ceiling, {overflows} overflow answers"));
+    say(&format!(
+        "{agent}: side questions answered at {percents:.1?} % of the ceiling, {overflows} overflow answers"
+    ));
 }
 
 #[test]
 fn k2_claude_answers_a_side_question_at_its_ceiling() {
-    inside(180, || asked_at_the_ceiling("claude", 60_000));
+    inside(180, || asked_at_the_ceiling("claude", 100_000, 13, 40));
 }
 
 #[test]
 fn k2_codex_answers_a_side_question_at_its_ceiling() {
-    inside(180, || asked_at_the_ceiling("codex", 40_000));
+    inside(180, || asked_at_the_ceiling("codex", 40_000, 1, 60));
 }
 
 #[test]
 fn k2_opencode_answers_a_side_question_at_its_ceiling() {
-    inside(180, || asked_at_the_ceiling("opencode", 40_000));
+    inside(180, || asked_at_the_ceiling("opencode", 40_000, 5, 24));
 }
 
 #[test]
