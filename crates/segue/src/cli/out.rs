@@ -4,7 +4,9 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use segue_report::{Time, escape_json, plain, printable};
+use segue_report::{Time, escape_json, plain, printable, wrap};
+
+use crate::driver;
 
 /// Writes one line.
 pub(super) fn line(text: &str) {
@@ -14,6 +16,15 @@ pub(super) fn line(text: &str) {
 /// Writes lines.
 pub(super) fn lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) {
     painted(lines.into_iter().map(|line| harmless(line.as_ref()).into_owned()));
+}
+
+/// Writes a sentence behind a label; on a terminal no word of it is broken at the edge.
+pub(super) fn labelled(label: &str, text: &str) {
+    let text = format!("{label}{text}");
+    match usize::from(driver::screen_width()) {
+        width if width == 0 || text.contains('\n') => line(&text),
+        width => lines(wrap(&text, width, label.chars().count().min(width / 2))),
+    }
 }
 
 /// Writes lines that a view has cleaned and painted.
