@@ -54,8 +54,22 @@ const fn shot(name: &'static str, typed: &'static str, part: Part) -> Shot {
     Shot { name, typed, part }
 }
 
-const PLAN: &str = "# Parser\n\n### Task 1: Lexer\n\n- [ ] read numbers\n- [ ] read names\n\n### Task 2: Grammar\n\n\
-                    Depends on: Task 4\n\n- [ ] read expressions\n";
+const PLAN: &str = "# Parser
+
+## Phase 1: Lexer
+
+- [ ] read numbers
+- [ ] read names
+
+## Phase 2: Grammar
+
+Depends on: Phase 4
+
+- [ ] read expressions
+
+### Gates
+- tests: `npm test || true`
+";
 
 /// Draws the screens whose names are given; all of them without names.
 pub(crate) fn pictures(names: &[&str]) -> Outcome {
@@ -87,7 +101,10 @@ fn shown(text: &str, part: Part) -> String {
     }
     // A redraw begins with a carriage return, so what stands before one is a whole frame.
     let frames: Vec<usize> = text.match_indices('\r').map(|(at, _)| at).collect();
-    let whole = |frame: &&[usize]| text[frame[0]..frame[1]].contains(" % ") && frame[1] < text.len() * 2 / 3;
+    let whole = |frame: &&[usize]| {
+        let line = &text[frame[0]..frame[1]];
+        line.contains(" % ") && !line.contains('\n') && frame[1] < text.len() * 3 / 4
+    };
     let last = frames.windows(2).rfind(whole).map_or(text.len(), |frame| frame[1]);
     text[..last].to_owned()
 }
