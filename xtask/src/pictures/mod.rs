@@ -99,11 +99,12 @@ fn shown(text: &str, part: Part) -> String {
     if part == Part::End {
         return text.to_owned();
     }
-    // A redraw begins with a carriage return, so what stands before one is a whole frame.
-    let frames: Vec<usize> = text.match_indices('\r').map(|(at, _)| at).collect();
+    // A redraw begins with a carriage return, so what stands before one is a whole frame. One before a new line is no redraw.
+    let redraws = text.match_indices('\r').filter(|(at, _)| !text[at + 1..].starts_with('\n'));
+    let frames: Vec<usize> = redraws.map(|(at, _)| at).collect();
     let whole = |frame: &&[usize]| {
-        let line = &text[frame[0]..frame[1]];
-        line.contains(" % ") && !line.contains('\n') && frame[1] < text.len() * 3 / 4
+        let live = text[frame[0]..frame[1]].rsplit('\n').next().unwrap_or_default();
+        live.contains(" %") && frame[1] < text.len() * 3 / 4
     };
     let last = frames.windows(2).rfind(whole).map_or(text.len(), |frame| frame[1]);
     text[..last].to_owned()
