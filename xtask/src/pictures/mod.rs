@@ -32,10 +32,10 @@ enum Part {
 const SHOTS: &[Shot] = &[
     shot("live", "demo --keep repo", Part::Middle),
     shot("demo", "demo --fast", Part::End),
-    shot("status", "-C repo status", Part::End),
-    shot("log", "-C repo log", Part::End),
-    shot("list", "-C repo list", Part::End),
-    shot("checkpoints", "-C repo checkpoint list", Part::End),
+    shot("status", "-C repo/repository status", Part::End),
+    shot("log", "-C repo/repository log", Part::End),
+    shot("list", "-C repo/repository list", Part::End),
+    shot("checkpoints", "-C repo/repository checkpoint list", Part::End),
     shot("init", "-C new init --yes --agent claude", Part::End),
     shot("plan-check", "-C new plan check PLAN.md", Part::End),
     shot("rehearse", "-C new rehearse --agent scripted", Part::End),
@@ -43,12 +43,33 @@ const SHOTS: &[Shot] = &[
     shot("help", "--help", Part::End),
 ];
 
+impl Shot {
+    /// So many rows are on the picture, the last ones; a live view is as high as a terminal.
+    fn rows(&self) -> usize {
+        if self.part == Part::Middle { 22 } else { usize::MAX }
+    }
+}
+
 const fn shot(name: &'static str, typed: &'static str, part: Part) -> Shot {
     Shot { name, typed, part }
 }
 
-const PLAN: &str = "# Parser\n\n### Task 1: Lexer\n\n- [ ] read numbers\n- [ ] read names\n\n### Task 2: Grammar\n\n\
-                    Depends on: Task 4\n\n- [ ] read expressions\n";
+const PLAN: &str = "# Parser
+
+## Phase 1: Lexer
+
+- [ ] read numbers
+- [ ] read names
+
+## Phase 2: Grammar
+
+Depends on: Phase 4
+
+- [ ] read expressions
+
+### Gates
+- tests: `npm test || true`
+";
 
 /// Draws the screens whose names are given; all of them without names.
 pub(crate) fn pictures(names: &[&str]) -> Outcome {
@@ -65,7 +86,7 @@ pub(crate) fn pictures(names: &[&str]) -> Outcome {
             let screen = Screen::of(&world.hidden(&shown(&text, shot.part)), width);
             for theme in [Theme::Light, Theme::Dark] {
                 let name = format!("{}-{width}-{}.svg", shot.name, theme.name());
-                std::fs::write(into.join(&name), svg::draw(&screen, shot.typed, theme))?;
+                std::fs::write(into.join(&name), svg::draw(&screen, shot.typed, shot.rows(), theme))?;
             }
         }
         shell::say(&format!("{width} columns: drawn into docs/pictures"));
@@ -73,16 +94,20 @@ pub(crate) fn pictures(names: &[&str]) -> Outcome {
     Ok(())
 }
 
-/// The part of what was written that is wanted, never cut within a control sequence or a redraw.
+/// The part of what was written that is wanted. The middle ends with a live line that shows the context used.
 fn shown(text: &str, part: Part) -> String {
     if part == Part::End {
         return text.to_owned();
     }
-    let near = text.len() * 11 / 20;
-    let middle = (near..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
-    // A redraw begins with a carriage return, so what stands before one is a whole frame.
-    let end = text[middle..].find('\r').map_or(text.len(), |at| middle + at);
-    text[..end].to_owned()
+    // A redraw begins with a carriage return, so what stands before one is a whole frame. One before a new line is no redraw.
+    let redraws = text.match_indices('\r').filter(|(at, _)| !text[at + 1..].starts_with('\n'));
+    let frames: Vec<usize> = redraws.map(|(at, _)| at).collect();
+    let whole = |frame: &&[usize]| {
+        let live = text[frame[0]..frame[1]].rsplit('\n').next().unwrap_or_default();
+        live.contains(" %") && frame[1] < text.len() * 3 / 4
+    };
+    let last = frames.windows(2).rfind(whole).map_or(text.len(), |frame| frame[1]);
+    text[..last].to_owned()
 }
 
 /// Folders and an environment of its own, on a terminal of one width.
@@ -143,9 +168,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_middle_of_a_run_ends_before_a_redraw() {
-        let text = format!("{}\rlast frame\rdone", "x".repeat(40));
-        assert_eq!(shown(&text, Part::Middle), "x".repeat(40));
+    fn the_middle_of_a_run_ends_with_the_context_used() {
+        let text = format!("{}\r40 % of 100k\rnothing known\r{}", "x".repeat(40), "y".repeat(90));
+        assert!(shown(&text, Part::Middle).ends_with("\r40 % of 100k"));
         assert_eq!(shown(&text, Part::End), text);
     }
 }

@@ -51,10 +51,11 @@ impl Theme {
     }
 }
 
-/// The picture of a screen, below the line that was typed.
-pub(super) fn draw(screen: &Screen, typed: &str, theme: Theme) -> String {
+/// The picture of a screen, at most so many of its last rows, below the line that was typed.
+pub(super) fn draw(screen: &Screen, typed: &str, most: usize, theme: Theme) -> String {
     let prompt = format!("$ segue {typed}");
-    let rows = screen.rows();
+    let mut rows = screen.rows();
+    rows.drain(..rows.len().saturating_sub(most));
     let (width, height) = (screen.width * CELL.0 + 2 * MARGIN, (rows.len() + 1) * CELL.1 + 2 * MARGIN);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
@@ -111,7 +112,7 @@ mod tests {
     #[test]
     fn what_looks_alike_is_one_piece_and_text_is_escaped() {
         let screen = Screen::of("\u{1b}[32m  ok\u{1b}[0m a < b", 20);
-        let picture = draw(&screen, "status", Theme::Dark);
+        let picture = draw(&screen, "status", 1, Theme::Dark);
         assert!(picture.contains(">$ segue status</text>"), "{picture}");
         assert!(
             picture.contains("x=\"30\" y=\"45\" textLength=\"16\" fill=\"#56d364\">ok</text>"),

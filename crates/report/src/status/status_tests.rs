@@ -61,7 +61,7 @@ fn people_read_it_in_labelled_rows() {
         "  window      ████████░░░░ 68 % 136k of 200k exact",
         "  calls       14 calls 31 tools",
         "  running     cargo test",
-        "  so far      2 sessions · 1 handoff · 1 restart · 0 overflows",
+        "  so far      2 sessions · 1 handoff · 1 restart",
         "  spent       unknown cost",
         "  gates       ✗ tests failed (exit 101), 12 s",
         "  checkpoint  c1 of s1 by the agent · .segue/c1.md",

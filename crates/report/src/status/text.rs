@@ -36,12 +36,10 @@ pub fn render(doc: &StatusDoc, width: u16, color: bool) -> Vec<String> {
     if let Some(session) = &doc.session {
         of_session(&mut page, session);
     }
-    let counts = [
-        count(doc.sessions, "session"),
-        count(doc.handoffs, "handoff"),
-        count(doc.restarts, "restart"),
-        count(doc.overflows, "overflow"),
-    ];
+    let more =
+        [(doc.handoffs, "handoff"), (doc.restarts, "restart"), (doc.overflows, "overflow")].into_iter();
+    let more = more.filter(|(n, _)| *n > 0).map(|(n, noun)| count(n, noun));
+    let counts: Vec<String> = std::iter::once(count(doc.sessions, "session")).chain(more).collect();
     page.row("so far", counts.join(" · "), Tint::Plain);
     page.row("spent", spent(doc), Tint::Plain);
     for change in &doc.branch_changes {

@@ -133,6 +133,9 @@ fn limit_lines(limits: &DayLimits, spent: Spent) -> Vec<String> {
 
 fn words(spent: Spent) -> String {
     let Spent { tokens, sessions, wall_ms, unpriced, cost_musd } = spent;
+    if tokens == 0 && sessions == 0 {
+        return "nothing spent".to_owned();
+    }
     let mut words = Vec::new();
     if cost_musd > 0 || unpriced == 0 && tokens > 0 {
         words.push(money(cost_musd));

@@ -39,7 +39,7 @@ fn print(at: &Place, check: &Check) {
         return out::line(&doc.to_string());
     }
     let mark = if check.fine { "ok " } else { "BAD" };
-    out::line(&format!("{mark}  {:<16} {}", check.name, check.text));
+    out::labelled(&format!("{mark}  {:<16} ", check.name), &check.text);
 }
 
 fn git(at: &Place) -> Check {

@@ -38,8 +38,8 @@ pub(super) fn list(at: &Place, all: bool) -> Result<u8, Failure> {
         return Ok(0);
     }
     if found.is_empty() {
-        let whose = if all { "nowhere yet" } else { "none in this directory yet" };
-        out::line(&format!("no runs: {whose}; `segue run \"your task\"` starts one"));
+        let whose = if all { "anywhere" } else { "in this directory" };
+        out::line(&format!("no runs {whose} yet; `segue run \"your task\"` starts one"));
         return Ok(0);
     }
     let now = clock::now();

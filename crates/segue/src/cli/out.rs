@@ -4,10 +4,11 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use segue_report::{Time, escape_json, plain, printable};
+use segue_report::{Time, escape_json, plain, printable, wrap};
 use serde::Serialize;
 
 use super::failure::Failure;
+use crate::driver;
 
 /// Writes one line.
 pub(super) fn line(text: &str) {
@@ -23,6 +24,17 @@ pub(super) fn json(what: &impl Serialize) -> Result<(), Failure> {
 /// Writes lines; whether somebody still reads them.
 pub(super) fn lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> bool {
     painted(lines.into_iter().map(|line| harmless(line.as_ref()).into_owned()))
+}
+
+/// Writes a sentence behind a label; on a terminal no word of it is broken at the edge.
+pub(super) fn labelled(label: &str, text: &str) {
+    let text = format!("{label}{text}");
+    match usize::from(driver::screen_width()) {
+        width if width == 0 || text.contains('\n') => line(&text),
+        width => {
+            lines(wrap(&text, width, label.chars().count().min(width / 2)));
+        }
+    }
 }
 
 /// Writes lines that a view has cleaned and painted; whether somebody still reads them.

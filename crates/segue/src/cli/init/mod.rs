@@ -101,22 +101,25 @@ fn tell(at: &Place, path: &Path, setup: &Setup, rehearses: bool) {
         out::line(&format!("  agent        {name}{}", logins::words(name)));
     }
     out::line(&format!("  permissions  {}", setup.permissions.word()));
-    out::lines(doctor::permission_words(at).into_iter().map(|words| format!("               {words}")));
+    doctor::permission_words(at).iter().for_each(|words| out::labelled("               ", words));
     out::line(&match gates.as_slice() {
         [] => "  gates        none: nothing verifies the work; add a [[gate]]".to_owned(),
         gates => format!("  gates        {}", gates.join(", ")),
     });
     agents::look_each(at, |look| {
-        if look.configured && let Some(trouble) = look.trouble() {
-            out::line(&format!("  BAD          {}: {trouble}", look.name));
+        if look.configured
+            && let Some(trouble) = look.trouble()
+        {
+            out::labelled("  BAD          ", &format!("{}: {trouble}", look.name));
         }
     });
     if !git {
         out::line("this directory is not a git repository: run `git init`, or add --no-git to `segue run`");
     }
     if !rehearses {
-        out::line(
-            "next: `segue rehearse` tests this setup without spending tokens, `segue run \"your task\"` starts",
+        out::labelled(
+            "next: ",
+            "`segue rehearse` tests this setup without spending tokens, `segue run \"your task\"` starts a run",
         );
     }
 }

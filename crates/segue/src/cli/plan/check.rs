@@ -56,11 +56,13 @@ fn words(file: &str, plan: &Plan, findings: &[Finding], errors: usize) -> Result
     let all = counts_per_file(plan);
     for part in &all {
         let told = [
-            count(part.phases, "phase"),
-            count(part.tasks, "task"),
-            count(part.gates, "gate"),
-            count(part.criteria, "criterion"),
+            (part.phases, "phase"),
+            (part.tasks, "task"),
+            (part.gates, "gate"),
+            (part.criteria, "criterion"),
         ];
+        let told: Vec<String> =
+            told.into_iter().filter(|(n, _)| *n > 0).map(|(n, noun)| count(n, noun)).collect();
         let name =
             if all.len() > 1 { format!("{}: ", segue_report::plain(&part.file)) } else { String::new() };
         lines.push(format!("  {name}{}", told.join(", ")));

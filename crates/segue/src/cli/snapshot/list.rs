@@ -31,6 +31,9 @@ pub(super) fn list(at: &Place, owner: Option<&str>) -> Result<u8, Failure> {
         None if chosen.is_empty() => out::line(&NoSnapshot::Nothing.to_string()),
         _ => {}
     }
+    if saved.is_empty() && folder == 0 {
+        return Ok(0);
+    }
     let rows: Vec<[String; COLUMNS]> =
         chosen.iter().map(|(entry, weight)| cells(&shelf, entry, *weight)).collect();
     out::lines(lines(&rows, screen_width().into()));
