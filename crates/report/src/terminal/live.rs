@@ -4,9 +4,9 @@
 use segue_machine::{Millis, Phase, SessionView, View, WaitRules};
 
 use crate::stream::dollars;
-use crate::terminal::text::plain;
-use crate::terminal::outlook::minutes;
 use crate::terminal::entry::is_checkpoint;
+use crate::terminal::outlook::minutes;
+use crate::terminal::text::plain;
 use crate::terminal::{Beside, Fill, Style, Tint, clock, columns, count, duration, money, outlook_words};
 
 const ROOM_FOR_A_LONG_BAR: usize = 80;
@@ -31,7 +31,8 @@ pub(crate) fn frame(view: &View, now: Option<Millis>, style: Style, beside: &Bes
         Some(session) => of_window(session, style),
         None => line,
     };
-    let doing = session.map(|_| vec![(doing(view, at, beside, style), Tint::Plain)]);
+    let gate_runs = beside.gate.as_ref().is_some_and(|gate| gate.runs(view));
+    let doing = (session.is_some() || gate_runs).then(|| vec![(doing(view, at, beside, style), Tint::Plain)]);
     let job = of_job(view, at, beside);
     let said = said(view, style).map(|words| vec![(words, Tint::Dim)]);
     let keys = (!beside.keys.is_empty()).then(|| vec![(beside.keys.clone(), Tint::Dim)]);
@@ -47,7 +48,8 @@ fn of_job(view: &View, now: Millis, beside: &Beside) -> Pieces {
         words.push((format!("{closed} of {} done", open + closed), Tint::Bold));
         if open > 0 && closed > 0 {
             let left = took.saturating_mul(u64::from(open)) / u64::from(closed);
-            let left = if left < 60_000 { "less than 1 min".to_owned() } else { format!("about {}", minutes(left)) };
+            let left =
+                if left < 60_000 { "less than 1 min".to_owned() } else { format!("about {}", minutes(left)) };
             words.push((format!("{left} left"), Tint::Plain));
         }
     }
@@ -93,7 +95,8 @@ fn phase_words(view: &View) -> Option<&'static str> {
 // The last line of the last thing that the agent at work said.
 fn said(view: &View, style: Style) -> Option<String> {
     let session = view.session.as_ref()?.n;
-    let message = view.prose.back().filter(|message| message.session == session && !is_checkpoint(&message.text))?;
+    let message =
+        view.prose.back().filter(|message| message.session == session && !is_checkpoint(&message.text))?;
     let line = message.text.lines().rev().map(plain).find(|line| !line.trim().is_empty())?;
     Some(style.cut(&format!("“{}”", line.trim()), style.columns().saturating_sub(1)))
 }

@@ -303,8 +303,16 @@ pub(crate) const KEYS: &[Key] = &[
     key("prices.*.cache_write_1h", Kind::Price, "the same where the cache keeps it for an hour"),
     key("prices.*.output", Kind::Price, "dollars per million tokens of output"),
     key("prices.*.date", Kind::Text, "the day on which you looked the price up"),
-    key("notify.on", Kind::List, "what to notify about: needs_input, failed, done, limit, waiting; all of them when left out"),
-    key("notify.command", Kind::Command, "a program that gets each notification as JSON on its standard input"),
+    key(
+        "notify.on",
+        Kind::List,
+        "what to notify about: needs_input, failed, done, limit, waiting; all of them when left out",
+    ),
+    key(
+        "notify.command",
+        Kind::Command,
+        "a program that gets each notification as JSON on its standard input",
+    ),
     key("notify.webhook", Kind::Secret, "an address that each notification is posted to"),
     key(
         "notify.format",

@@ -41,9 +41,9 @@ pub(crate) use notify::configured as notify_settings;
 pub(crate) use paths::path_fault;
 pub(crate) use problem::ConfigErrors;
 pub(crate) use resolve::{forms, redaction, resolve, retention, trees_dir};
+pub(crate) use scalar::millis as duration_ms;
 pub(crate) use settings::{
     AgentKind, AgentSettings, BudgetSettings, Forms, PromptBy, RedactSettings, Retention, Settings,
 };
-pub(crate) use scalar::millis as duration_ms;
 pub(crate) use show::{show, to_json};
 pub(crate) use value::Permissions;

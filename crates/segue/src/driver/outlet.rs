@@ -60,7 +60,8 @@ impl Outlet {
         let shared = outlet.0.clone();
         // A stream of its own: the standard one is locked while it is written to.
         let started = to.try_clone_to_owned().and_then(|stream| {
-            let pen = Pen { to: File::from(stream), foot: Foot::default(), misses: 0, shared: shared.clone() };
+            let pen =
+                Pen { to: File::from(stream), foot: Foot::default(), misses: 0, shared: shared.clone() };
             std::thread::Builder::new().name("segue-out".to_owned()).spawn(move || pen.serve(journal))
         });
         if started.is_err() {
@@ -224,8 +225,8 @@ impl Pen {
     }
 
     fn write(&mut self, said: &Said, dropped: usize) -> io::Result<()> {
-        let dropped = (dropped > 0)
-            .then(|| format!("segue: {dropped} lines were left out here: nobody took them"));
+        let dropped =
+            (dropped > 0).then(|| format!("segue: {dropped} lines were left out here: nobody took them"));
         let stay: Vec<String> = dropped.into_iter().chain(said.lines.iter().cloned()).collect();
         let frame = match said.status.as_deref() {
             None => self.foot.lines().to_vec(),
