@@ -35,7 +35,8 @@ fn walk(value: &Value, tool: &str, found: &mut Vec<Edit>) {
         Value::Object(map) => {
             let kind = text(map, "type");
             let calls = ["tool_use", "fileChange", "file_change"].contains(&kind);
-            let own = ["toolCallId", "callID"].map(|name| text(map, name)).into_iter().find(|id| !id.is_empty());
+            let own =
+                ["toolCallId", "callID"].map(|name| text(map, name)).into_iter().find(|id| !id.is_empty());
             let tool = own.unwrap_or(if calls { text(map, "id") } else { tool });
             let edit = |path: &str, lines| Edit { tool: tool.to_owned(), path: path.to_owned(), lines };
             match kind {
@@ -49,7 +50,9 @@ fn walk(value: &Value, tool: &str, found: &mut Vec<Edit>) {
                 "fileChange" | "file_change" => {
                     let changes = map.get("changes").and_then(Value::as_array).into_iter().flatten();
                     let changes = changes.filter_map(Value::as_object);
-                    found.extend(changes.map(|change| edit(text(change, "path"), unified(text(change, "diff")))));
+                    found.extend(
+                        changes.map(|change| edit(text(change, "path"), unified(text(change, "diff")))),
+                    );
                 }
                 _ => {
                     if let Some(meta) = map.get("metadata").and_then(Value::as_object)

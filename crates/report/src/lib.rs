@@ -27,7 +27,9 @@ pub use status::{
     schema as status_schema,
 };
 pub use stream::OuterStream;
-pub use terminal::{Beside, Changes, GateNow, Output, Style, Terminal, columns, duration, limit_words, plain, printable, wrap};
+pub use terminal::{
+    Beside, Changes, GateNow, Output, Style, Terminal, columns, duration, limit_words, plain, printable, wrap,
+};
 pub use time::Time;
 
 #[cfg(test)]

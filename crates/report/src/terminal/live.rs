@@ -31,7 +31,8 @@ pub(crate) fn frame(view: &View, now: Option<Millis>, style: Style, beside: &Bes
         Some(session) => of_window(session, style),
         None => line,
     };
-    let doing = session.map(|_| vec![(doing(view, at, beside, style), Tint::Plain)]);
+    let gate_runs = beside.gate.as_ref().is_some_and(|gate| gate.runs(view));
+    let doing = (session.is_some() || gate_runs).then(|| vec![(doing(view, at, beside, style), Tint::Plain)]);
     let job = of_job(view, at, beside);
     let said = said(view, style).map(|words| vec![(words, Tint::Dim)]);
     let keys = (!beside.keys.is_empty()).then(|| vec![(beside.keys.clone(), Tint::Dim)]);
@@ -93,7 +94,8 @@ fn phase_words(view: &View) -> Option<&'static str> {
 // The last line of the last thing that the agent at work said.
 fn said(view: &View, style: Style) -> Option<String> {
     let session = view.session.as_ref()?.n;
-    let message = view.prose.back().filter(|message| message.session == session && !is_checkpoint(&message.text))?;
+    let message =
+        view.prose.back().filter(|message| message.session == session && !is_checkpoint(&message.text))?;
     let line = message.text.lines().rev().map(plain).find(|line| !line.trim().is_empty())?;
     Some(style.cut(&format!("“{}”", line.trim()), style.columns().saturating_sub(1)))
 }

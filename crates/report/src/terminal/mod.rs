@@ -18,9 +18,9 @@ use crate::Line;
 pub(crate) use text::reorders;
 pub use text::{columns, plain, printable, wrap};
 
+pub use beside::{Beside, Changes, GateNow};
 pub(crate) use fill::{Fill, wall};
 pub(crate) use live::{left, wait_rules, waiting};
-pub use beside::{Beside, Changes, GateNow};
 pub use numbers::duration;
 pub(crate) use numbers::{clock, count, money, short, thousands};
 pub(crate) use opening::title;

@@ -262,7 +262,7 @@ fn a_tall_terminal_shows_the_window_the_job_what_runs_the_agents_words_and_the_k
         live.status_at(&view, sample::START + 900_000).unwrap().lines().collect::<Vec<_>>(),
         [
             "s2 claude  ████████░░░░  68 %  136k of 200k exact",
-            "15 of 19 done · about 4 min left · 15:00 · 3 files +120 −14, 1 new · 14 calls, …",
+            "15 of 19 done · about 4 min left · 15:00 · 3 files +120 −14, 1 new · 14 calls,…",
             "running `cargo test` for 15 min",
             "“Now I fix the parser.”",
             "Ctrl-C stops",
@@ -276,10 +276,13 @@ fn a_tall_terminal_shows_the_window_the_job_what_runs_the_agents_words_and_the_k
 fn a_running_gate_is_shown_with_its_clock_and_last_line_until_its_result_is_there() {
     let mut view = sample::busy_view();
     view.phase = Phase::Gating;
-    let gate = GateNow { name: "tests".into(), n: 2, of: 3, since: sample::START + 1_000, last_line: "ok 7".into() };
+    let gate =
+        GateNow { name: "tests".into(), n: 2, of: 3, since: sample::START + 1_000, last_line: "ok 7".into() };
     let mut live = Terminal::new(style(80));
     live.look(Beside { rows: 24, gate: Some(gate), ..Beside::default() }, 80);
-    let third = |view: &View| live.status_at(view, sample::START + 13_000).unwrap().lines().nth(2).unwrap().to_owned();
+    let third = |view: &View| {
+        live.status_at(view, sample::START + 13_000).unwrap().lines().nth(2).unwrap().to_owned()
+    };
     assert_eq!(third(&view), "gate tests (2 of 3) 00:12 · ok 7");
     view.gates_at.insert("tests".into(), sample::START + 9_000);
     assert_eq!(third(&view), "running the gates");

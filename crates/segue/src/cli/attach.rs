@@ -29,10 +29,12 @@ const KEYS: &str = "d or Ctrl-C leaves, the run continues · s stops it with a c
 
 /// Shows the active run until it ends or the user leaves; its end has the run's exit code.
 pub(super) fn attach(at: &Place, run: Option<&str>) -> Result<u8, Failure> {
+    // A plan that has just begun has no run yet.
+    let active = if run.is_none() { wait::active_run(at).or_else(|| next_phase(at, "")) } else { None };
     let reader = at.reader()?;
-    let mut id = match run {
-        Some(_) => at.run(&reader, run)?.id,
-        None => wait::active_run(at).map_or_else(|| at.run(&reader, None).map(|row| row.id), Ok)?,
+    let mut id = match active {
+        Some(active) => active,
+        None => at.run(&reader, run)?.id,
     };
     let keys = Keys::open();
     loop {
@@ -44,7 +46,9 @@ pub(super) fn attach(at: &Place, run: Option<&str>) -> Result<u8, Failure> {
             (Left::ByUser, _) => {
                 drop(keys);
                 if !at.json {
-                    out::line(&format!("run {id} continues; `segue attach` shows it again, `segue stop` stops it"));
+                    out::line(&format!(
+                        "run {id} continues; `segue attach` shows it again, `segue stop` stops it"
+                    ));
                 }
                 return Ok(0);
             }
@@ -154,7 +158,8 @@ impl<'a> Attached<'a> {
         }
         let (width, rows) = screen_size();
         let beside = self.watch.as_ref().map(|watch| watch.beside(rows, KEYS));
-        self.terminal.look(beside.unwrap_or(Beside { rows, keys: KEYS.to_owned(), ..Beside::default() }), width);
+        self.terminal
+            .look(beside.unwrap_or(Beside { rows, keys: KEYS.to_owned(), ..Beside::default() }), width);
     }
 
     fn new_lines(&mut self) -> Result<Vec<String>, Failure> {

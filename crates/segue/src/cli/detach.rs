@@ -74,7 +74,8 @@ fn spawn(at: &Place, log: &File, has_input: bool) -> Result<Child, Failure> {
 
 // The run or plan of that process, once it can be looked at.
 fn begun(store: &Store, pid: u32) -> Option<String> {
-    let held = |dir: &Path| Lock::holder(dir).filter(|holder: &Holder| holder.is_alive() && holder.pid == pid);
+    let held =
+        |dir: &Path| Lock::holder(dir).filter(|holder: &Holder| holder.is_alive() && holder.pid == pid);
     if let Some(plan) = held(&store.plans()) {
         return Some(plan.run).filter(|plan| store.plans().join(plan).exists());
     }

@@ -38,7 +38,9 @@ pub(super) fn test(at: &Place) -> Result<u8, Failure> {
     let attempts = notify::deliver(Order { to, notification });
     for Attempt { to, trouble } in &attempts {
         if at.json {
-            out::line(&serde_json::json!({ "to": to, "ok": trouble.is_none(), "error": trouble }).to_string());
+            out::line(
+                &serde_json::json!({ "to": to, "ok": trouble.is_none(), "error": trouble }).to_string(),
+            );
         } else {
             out::line(&match trouble {
                 None => format!("{to}: delivered"),

@@ -29,7 +29,8 @@ pub(super) fn transcript(at: &Place, run: &str, session: Option<u32>, follow: bo
     let reader = at.reader()?;
     let (mut machine, mut last) = (Run::default(), 0);
     let color = screen_colors();
-    let mut pages = Transcript { only: session, color, wire: Wire::of(at.store(), run), ..Transcript::default() };
+    let mut pages =
+        Transcript { only: session, color, wire: Wire::of(at.store(), run), ..Transcript::default() };
     loop {
         for step in history::read(&reader, run, last)? {
             last = step.record.seq;

@@ -36,7 +36,10 @@ pub(super) fn wait(at: &Place, run: Option<&str>, timeout: Option<&str>) -> Resu
                 return Ok(say(at, &row.id, outcome, verified));
             }
         } else if seen.crash.is_some() {
-            return Err(Failure::exit(130, format!("run {} crashed; `segue resume {}` continues it", row.id, row.id)));
+            return Err(Failure::exit(
+                130,
+                format!("run {} crashed; `segue resume {}` continues it", row.id, row.id),
+            ));
         }
         pause(until, &row.id)?;
     }
@@ -58,7 +61,9 @@ fn say(at: &Place, run: &str, outcome: &Outcome, verified: bool) -> u8 {
 pub(super) fn active_run(at: &Place) -> Option<String> {
     let holder = Lock::holder(&at.store().lock_dir());
     let here = holder.filter(|holder| holder.is_alive() && holder.is_known()).map(|holder| holder.run);
-    here.or_else(|| plan::at_work(at).into_iter().next())
+    // Whoever has the work tree is known a moment before there is a journal to read.
+    let begun = |run: &String| at.runs().is_ok_and(|rows| rows.iter().any(|row| row.id == *run));
+    here.into_iter().chain(plan::at_work(at)).find(begun)
 }
 
 fn wait_for_plan(at: &Place, plan: &str, until: Option<Instant>) -> Result<u8, Failure> {
@@ -83,7 +88,10 @@ fn until(typed: &str) -> Result<Instant, Failure> {
 
 fn pause(until: Option<Instant>, run: &str) -> Result<(), Failure> {
     if until.is_some_and(|until| Instant::now() >= until) {
-        return Err(Failure::exit(TOO_LATE, format!("run {run} is still active; `segue status` shows where it stands")));
+        return Err(Failure::exit(
+            TOO_LATE,
+            format!("run {run} is still active; `segue status` shows where it stands"),
+        ));
     }
     std::thread::sleep(LOOK);
     Ok(())

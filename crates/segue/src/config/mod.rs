@@ -42,9 +42,9 @@ pub(crate) use paths::path_fault;
 pub(crate) use problem::ConfigErrors;
 pub(crate) use read::expected;
 pub(crate) use resolve::{forms, redaction, resolve, retention, trees_dir};
+pub(crate) use scalar::millis as duration_ms;
 pub(crate) use settings::{
     AgentKind, AgentSettings, BudgetSettings, Forms, PromptBy, RedactSettings, Retention, Settings,
 };
-pub(crate) use scalar::millis as duration_ms;
 pub(crate) use show::{defaults, show, to_json};
 pub(crate) use value::Permissions;

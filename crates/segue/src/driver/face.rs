@@ -90,7 +90,18 @@ impl Face {
         let journal = (look == Look::Json).then(|| Reread::of(runs.to_owned(), run));
         let out = Outlet::open(io::stdout().as_fd(), journal);
         let err = Outlet::open(io::stderr().as_fd(), None);
-        Self { look, stream: OuterStream::new(run), terminal, live, run_dir: runs.join(run), watch: None, stopping: None, notifier: None, out, err }
+        Self {
+            look,
+            stream: OuterStream::new(run),
+            terminal,
+            live,
+            run_dir: runs.join(run),
+            watch: None,
+            stopping: None,
+            notifier: None,
+            out,
+            err,
+        }
     }
 
     /// The same, and what somebody wants to know is told to them as well.
@@ -136,7 +147,8 @@ impl Face {
             }
             for notice in notices {
                 let notes = self.notes();
-                notifier.send(notice, move |why| notes.note(&format!("a notification was not delivered: {why}")));
+                notifier
+                    .send(notice, move |why| notes.note(&format!("a notification was not delivered: {why}")));
             }
         }
         self.out.say(said, self.look == Look::Json);

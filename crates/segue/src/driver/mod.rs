@@ -215,6 +215,12 @@ impl Driver {
         let mut signals = Signals::listen()?;
         let ended = self.turn(&mut signals).await;
         match &ended {
+            // The run itself keeps no snapshot when it is not given the time.
+            Ok(_) if self.asked.is_at_once() => tokio::select! {
+                () = self.save_last() => {}
+                () = signals.next() => {}
+                () = tokio::time::sleep(GONE) => {}
+            },
             Ok(outcome) => log::info!("the run is over: {}", outcome.verdict.word()),
             Err(error @ DriverError::AtOnce { .. }) => self.end_at_once(error).await,
             Err(error) => {

@@ -60,7 +60,8 @@ impl Outlet {
         let shared = outlet.0.clone();
         // A stream of its own: the standard one is locked while it is written to.
         let started = to.try_clone_to_owned().and_then(|stream| {
-            let pen = Pen { to: File::from(stream), foot: Foot::default(), misses: 0, shared: shared.clone() };
+            let pen =
+                Pen { to: File::from(stream), foot: Foot::default(), misses: 0, shared: shared.clone() };
             std::thread::Builder::new().name("segue-out".to_owned()).spawn(move || pen.serve(journal))
         });
         if started.is_err() {

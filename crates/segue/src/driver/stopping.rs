@@ -71,6 +71,11 @@ impl Asked {
         }
     }
 
+    /// Whether nobody wants to wait for a checkpoint.
+    pub(super) fn is_at_once(&self) -> bool {
+        self.times > 1
+    }
+
     /// Waits for the moment at which nothing is waited for any more; for ever before a run was asked twice.
     pub(super) async fn last_moment(&self) {
         match self.by {
@@ -83,7 +88,9 @@ impl Asked {
 impl Driver {
     pub(super) fn stop_asked(&mut self) {
         self.asked.again();
-        if self.machine.view().session.is_some() {
+        if self.asked.is_at_once() {
+            self.face.note("stopping at once, without a checkpoint; the files are saved as a snapshot");
+        } else if self.machine.view().session.is_some() {
             let spec = self.machine.view().spec.as_deref();
             let most = spec.map_or(0, |spec| spec.limits.ask_timeout_ms / 1_000);
             let text = format!(

@@ -138,6 +138,9 @@ mod tests {
         let body = of(&notification(), Format::Json);
         assert_eq!(serde_json::from_slice::<Notification>(&body.bytes).unwrap(), notification());
         let fields: serde_json::Value = serde_json::from_slice(&body.bytes).unwrap();
-        assert_eq!((&fields["event"], &fields["at"]), (&json!("needs_input"), &json!("2026-01-31T12:00:00.123Z")));
+        assert_eq!(
+            (&fields["event"], &fields["at"]),
+            (&json!("needs_input"), &json!("2026-01-31T12:00:00.123Z"))
+        );
     }
 }

@@ -12,7 +12,7 @@ use segue_report::Time;
 use serde::{Deserialize, Serialize};
 
 use super::webhook::{Refusal, Url};
-use super::{NotifySettings, Notification, Order, body, sha256};
+use super::{Notification, NotifySettings, Order, body, sha256};
 use crate::clock;
 use crate::process;
 use crate::state::State;
@@ -75,7 +75,8 @@ pub(crate) fn deliver(mut order: Order) -> Vec<Attempt> {
     order.notification.held_back = held_back;
     let attempts: Vec<Attempt> = std::thread::scope(|scope| {
         let Order { to, notification } = &order;
-        let command = to.command.as_deref().map(|command| scope.spawn(move || by_command(command, notification)));
+        let command =
+            to.command.as_deref().map(|command| scope.spawn(move || by_command(command, notification)));
         let webhook = to.webhook.as_deref().map(|url| scope.spawn(move || by_webhook(url, to, notification)));
         [command, webhook].into_iter().flatten().filter_map(|thread| thread.join().ok()).collect()
     });

@@ -360,11 +360,19 @@ mod tests {
     fn a_short_wait_needs_nobody_and_what_is_not_wanted_is_not_told() {
         let wait = |ms: u64| {
             let until = Some(Time(1_000_000 + ms));
-            line(Outer::WaitStarted(WaitFields { why: "the limit".to_owned(), until, agent: None, failure: None }))
+            line(Outer::WaitStarted(WaitFields {
+                why: "the limit".to_owned(),
+                until,
+                agent: None,
+                failure: None,
+            }))
         };
         assert_eq!(kinds(&mut notifier(), &[wait(59_999)]), []);
         let told = notifier().pick(&[wait(120_000)]);
-        assert_eq!((told[0].event, told[0].text.as_str()), (Kind::Waiting, "waiting for the limit, for 2 min 00 s"));
+        assert_eq!(
+            (told[0].event, told[0].text.as_str()),
+            (Kind::Waiting, "waiting for the limit, for 2 min 00 s")
+        );
         let to = NotifySettings { on: vec![Kind::Failed], bell: true, ..NotifySettings::default() };
         let mut only = Notifier::new(to, "t", PathBuf::from("/w"), Vec::new());
         assert_eq!(kinds(&mut only, &[wait(120_000), end(Verdict::Verified, None)]), []);

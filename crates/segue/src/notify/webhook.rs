@@ -76,7 +76,8 @@ impl Url {
         let until = Instant::now() + patience;
         self.talk(body, until).map_err(|error| {
             let late = matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock);
-            let why = if late { format!("no answer within {} s", patience.as_secs()) } else { error.to_string() };
+            let why =
+                if late { format!("no answer within {} s", patience.as_secs()) } else { error.to_string() };
             Refusal::Later(format!("{}: {why}", self.host))
         })
     }
@@ -119,17 +120,19 @@ impl Url {
             }
         }
         let line = String::from_utf8_lossy(&answer);
-        let status = line.strip_prefix("HTTP/1.").and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok());
+        let status =
+            line.strip_prefix("HTTP/1.").and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok());
         status.ok_or_else(|| io::Error::new(ErrorKind::InvalidData, "its answer is not HTTP"))
     }
 
     // The address may hold a secret: it goes in by standard input, where no list of processes shows it.
     fn by_curl(&self, body: &Body, patience: Duration) -> Result<u16, Refusal> {
-        let never = |error: io::Error| match error.kind() {
-            ErrorKind::NotFound => {
-                Refusal::Never("an https address needs `curl`, which is not on PATH: install it".to_owned())
+        let never = |error: io::Error| {
+            if error.kind() == ErrorKind::NotFound {
+                let why = "an https address needs `curl`, which is not on PATH: install it";
+                return Refusal::Never(why.to_owned());
             }
-            _ => Refusal::Later(format!("curl: {error}")),
+            Refusal::Later(format!("curl: {error}"))
         };
         let text = String::from_utf8_lossy(&body.bytes);
         let mut config = format!("url = {}\ndata-binary = {}\n", quoted(&self.whole), quoted(&text));
@@ -192,7 +195,10 @@ mod tests {
             let url = Url::parse(text).unwrap();
             (url.secure, url.host, url.port, url.path)
         };
-        assert_eq!(parts("http://127.0.0.1:8080/a?b=c#d"), (false, "127.0.0.1".into(), 8080, "/a?b=c".into()));
+        assert_eq!(
+            parts("http://127.0.0.1:8080/a?b=c#d"),
+            (false, "127.0.0.1".into(), 8080, "/a?b=c".into())
+        );
         assert_eq!(parts("https://ntfy.sh/topic"), (true, "ntfy.sh".into(), 443, "/topic".into()));
         assert_eq!(parts("http://[::1]:9"), (false, "::1".into(), 9, "/".into()));
         assert_eq!(parts("http://host?x=1"), (false, "host".into(), 80, "/?x=1".into()));

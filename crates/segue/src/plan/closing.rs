@@ -127,7 +127,8 @@ impl Runner {
             return;
         }
         let workdir = self.set.store.workdir().to_owned();
-        let mut notifier = Notifier::new(to.clone(), &state.title, workdir, self.set.kept_from_others.clone());
+        let mut notifier =
+            Notifier::new(to.clone(), &state.title, workdir, self.set.kept_from_others.clone());
         let event = Outer::RunFinished(finished.clone());
         let line = Line { run: state.id.clone(), seq: state.lines, at: Time(clock::now()), event };
         for notification in notifier.pick(&[line]) {

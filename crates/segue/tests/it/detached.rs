@@ -61,7 +61,10 @@ impl OnTerminal {
 
 /// A job whose steps wait until a file is there, with a gate.
 fn held() -> World {
-    let world = World::new(3, Script { remarks: vec!["I look at the parser first.".to_owned()], ..Script::default() });
+    let world = World::new(
+        3,
+        Script { remarks: vec!["I look at the parser first.".to_owned()], ..Script::default() },
+    );
     let go = world.root().join("go");
     world.in_step(&format!("while [ ! -e {} ]; do sleep 0.05; done", go.display()));
     world
@@ -161,6 +164,7 @@ fn ctrl_c_twice_ends_at_once_and_still_keeps_the_files() {
     terminal.press(b"\x03");
     let (code, screen) = terminal.ends();
     assert_eq!(code, Some(130), "{screen}");
+    assert!(!world.snapshots().is_empty(), "{screen}");
     assert!(world.last_saved().contains("half-done.txt"), "{screen}");
 }
 
@@ -168,8 +172,17 @@ fn ctrl_c_twice_ends_at_once_and_still_keeps_the_files() {
 fn while_a_gate_runs_its_name_clock_and_last_line_are_shown() {
     let world = World::new(1, Script::default());
     let go = world.root().join("go");
-    let gate = format!("echo compiling the parser; until [ -e {} ]; do sleep 0.05; done; {}", go.display(), world.job.gate());
-    world.write("segue.toml", &world.read("segue.toml").replace(&format!("run = {:?}", world.job.gate()), &format!("run = {gate:?}")));
+    let gate = format!(
+        "echo compiling the parser; until [ -e {} ]; do sleep 0.05; done; {}",
+        go.display(),
+        world.job.gate()
+    );
+    world.write(
+        "segue.toml",
+        &world
+            .read("segue.toml")
+            .replace(&format!("run = {:?}", world.job.gate()), &format!("run = {gate:?}")),
+    );
     let terminal = OnTerminal::new(&world, &["run", "TASK.md"], "gate", 80);
     terminal.sees("gate check 00:0");
     terminal.sees("· compiling the parser");

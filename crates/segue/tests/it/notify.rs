@@ -77,7 +77,10 @@ fn a_webhook_is_told_of_the_end_with_a_signed_body() {
     let signature = request.head.lines().find_map(|line| line.strip_prefix("X-Segue-Signature: sha256="));
     assert!(signature.is_some_and(|code| code.len() == 64), "{}", request.head);
     let body: Value = serde_json::from_str(&request.body).unwrap();
-    assert_eq!((&body["event"], &body["verdict"], &body["schema"]), (&"done".into(), &"verified".into(), &1.into()));
+    assert_eq!(
+        (&body["event"], &body["verdict"], &body["schema"]),
+        (&"done".into(), &"verified".into(), &1.into())
+    );
     assert_eq!(body["run"], done.run());
     assert!(body["workdir"].as_str().unwrap().ends_with("/repo"), "{body}");
     assert!(requests.recv_timeout(Duration::from_millis(200)).is_err(), "once");
@@ -157,7 +160,11 @@ fn a_wait_that_comes_again_is_told_once() {
     world.configure(&format!("[notify]\nwebhook = {url:?}\nformat = \"ntfy\"\n"));
     let running = world.launch(&["run", "TASK.md", "--json"], "first");
     let request = next(&requests);
-    assert!(request.head.contains("\r\nTitle: segue: waiting in repo\r\nPriority: 2\r\n"), "{}", request.head);
+    assert!(
+        request.head.contains("\r\nTitle: segue: waiting in repo\r\nPriority: 2\r\n"),
+        "{}",
+        request.head
+    );
     running.signal("INT");
     running.wait().exits(130);
     let again = world.launch(&["resume", "--json", "--now"], "second");

@@ -126,7 +126,8 @@ pub(in crate::cli) fn is_active(at: &Place, plan: &str) -> bool {
 pub(in crate::cli) fn ended(at: &Place, plan: &str) -> Result<(u8, String), Failure> {
     let state = Kept::look(&choose(at, Some(plan))?)?;
     let done = state.phases.values().filter(|phase| phase.status == Status::Completed).count();
-    let of = format!("{}, {done} of {} phases completed", word(at, &state), state.phases.len());
+    let phases = if done == 1 { "phase" } else { "phases" };
+    let of = format!("{}, {done} {phases} completed", word(at, &state).replace('_', " "));
     let code = match state.status {
         Standing::Completed => 0,
         Standing::Failed => 1,
