@@ -20,6 +20,13 @@ mod child_env;
 #[expect(dead_code, unused_imports, reason = "only its reading of files is called here")]
 #[path = "../../crates/segue/src/config/mod.rs"]
 mod config;
+#[path = "../../crates/segue/src/notify"]
+mod notify {
+    #[expect(dead_code, reason = "the configuration only makes it")]
+    mod settings;
+
+    pub(crate) use settings::{BodyFormat, Kind, NotifySettings, Url};
+}
 #[path = "../../crates/segue/src/store"]
 mod store {
     #[expect(dead_code, reason = "the configuration only reads plain files")]

@@ -4,9 +4,9 @@
 use segue_machine::{Millis, Phase, SessionView, View, WaitRules};
 
 use crate::stream::dollars;
-use crate::terminal::text::plain;
 use crate::terminal::entry::is_checkpoint;
 use crate::terminal::outlook::about;
+use crate::terminal::text::plain;
 use crate::terminal::{Beside, Fill, Style, Tint, clock, columns, count, duration, money, outlook_words};
 
 const ROOM_FOR_A_LONG_BAR: usize = 80;
@@ -48,7 +48,8 @@ fn of_job(view: &View, now: Millis, beside: &Beside) -> Pieces {
         words.push((format!("{closed} of {} done", open + closed), Tint::Bold));
         if open > 0 && closed > 0 {
             let left = took.saturating_mul(u64::from(open)) / u64::from(closed);
-            let left = if left < 60_000 { "less than 1 m".to_owned() } else { format!("about {}", about(left)) };
+            let left =
+                if left < 60_000 { "less than 1 m".to_owned() } else { format!("about {}", about(left)) };
             words.push((format!("{left} left"), Tint::Plain));
         }
     }

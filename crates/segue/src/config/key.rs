@@ -330,7 +330,11 @@ pub(crate) const KEYS: &[Key] = &[
         Kind::List,
         "events to notify about: needs_input, failed, done, limit, waiting; by default all of them",
     ),
-    key("notify.command", Kind::Command, "a program that gets each notification as JSON on its standard input"),
+    key(
+        "notify.command",
+        Kind::Command,
+        "a program that gets each notification as JSON on its standard input",
+    ),
     key("notify.webhook", Kind::Secret, "an address that each notification is posted to"),
     key(
         "notify.format",

@@ -1,25 +1,11 @@
 //! What a webhook is sent: segue's own JSON, a message for ntfy, or one that Slack and services like it take.
 
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Kind, Notification};
+use super::{BodyFormat, Kind, Notification};
 
 /// The longest text of a message that a person reads on a phone.
 const MOST_CHARS: usize = 1_000;
-
-/// The shape of the body.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Format {
-    /// The notification's own fields.
-    #[default]
-    Json,
-    /// Text, with the title and the priority in headers.
-    Ntfy,
-    /// `{"text": …}`: Slack, Mattermost, Rocket.Chat, Discord below `/slack`.
-    Slack,
-}
 
 /// A body and the headers that belong to it.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,21 +15,21 @@ pub(super) struct Body {
 }
 
 /// The body of one notification.
-pub(super) fn of(notification: &Notification, format: Format) -> Body {
+pub(super) fn of(notification: &Notification, format: BodyFormat) -> Body {
     let title = title(notification);
     let words = words(notification);
     match format {
-        Format::Json => Body {
+        BodyFormat::Json => Body {
             bytes: serde_json::to_vec(notification).unwrap_or_default(),
             headers: vec![("Content-Type", "application/json".to_owned())],
         },
-        Format::Slack => Body {
+        BodyFormat::Slack => Body {
             bytes: json!({ "text": format!("*{}*\n{}", escaped(&title), escaped(&words)) })
                 .to_string()
                 .into_bytes(),
             headers: vec![("Content-Type", "application/json".to_owned())],
         },
-        Format::Ntfy => {
+        BodyFormat::Ntfy => {
             let (priority, tag) = match notification.event {
                 Kind::NeedsInput => ("4", "question"),
                 Kind::Failed => ("4", "x"),
@@ -116,7 +102,7 @@ mod tests {
 
     #[test]
     fn slack_gets_one_text_without_marks_of_its_own() {
-        let body = of(&notification(), Format::Slack);
+        let body = of(&notification(), BodyFormat::Slack);
         let text: serde_json::Value = serde_json::from_slice(&body.bytes).unwrap();
         assert_eq!(
             text["text"],
@@ -127,7 +113,7 @@ mod tests {
 
     #[test]
     fn ntfy_gets_a_text_and_headers_of_ascii() {
-        let body = of(&notification(), Format::Ntfy);
+        let body = of(&notification(), BodyFormat::Ntfy);
         assert!(body.bytes.starts_with(b"Fix <the> parser & more\nneeds input: "));
         let header = |name| body.headers.iter().find(|(known, _)| *known == name).unwrap().1.clone();
         assert_eq!([header("Title"), header("Priority")], ["segue: needs input in gr??e", "4"]);
@@ -135,7 +121,7 @@ mod tests {
 
     #[test]
     fn the_json_reads_back_as_the_notification() {
-        let body = of(&notification(), Format::Json);
+        let body = of(&notification(), BodyFormat::Json);
         assert_eq!(serde_json::from_slice::<Notification>(&body.bytes).unwrap(), notification());
         let fields: serde_json::Value = serde_json::from_slice(&body.bytes).unwrap();
         assert_eq!(

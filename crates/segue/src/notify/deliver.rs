@@ -11,7 +11,8 @@ use rustix::process::Signal;
 use segue_report::Time;
 use serde::{Deserialize, Serialize};
 
-use super::webhook::{Refusal, Url};
+use super::settings::Url;
+use super::webhook::Refusal;
 use super::{Notification, NotifySettings, Order, body, sha256};
 use crate::clock;
 use crate::process;

@@ -6,6 +6,7 @@
 
 mod body;
 mod deliver;
+mod settings;
 mod sha256;
 mod webhook;
 
@@ -24,9 +25,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::process::own::{self, Own};
 
-pub(crate) use body::Format as BodyFormat;
 pub(crate) use deliver::{Attempt, deliver, last_failure};
-pub(crate) use webhook::{Url, host_of};
+pub(crate) use settings::{BodyFormat, Kind, NotifySettings, Url};
+pub(crate) use webhook::host_of;
 
 /// The version of what a command and a webhook are sent.
 pub(crate) const SCHEMA: u32 = 1;
@@ -36,70 +37,6 @@ const LONG_WAIT_MS: u64 = 60_000;
 
 /// How long a run waits at its end until it may leave.
 pub(crate) const LAST_OF_ALL: Duration = Duration::from_secs(20);
-
-/// What somebody is told about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
-    /// The run ended because it needs an answer, a permission or a decision.
-    NeedsInput,
-    /// The run failed.
-    Failed,
-    /// The run ended verified, or unverified where there is no gate.
-    Done,
-    /// A limit was reached.
-    Limit,
-    /// The run waits for a provider, for a minute or longer.
-    Waiting,
-}
-
-impl Kind {
-    /// Every kind there is.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::NeedsInput, Self::Failed, Self::Done, Self::Limit, Self::Waiting];
-
-    /// As it is written in the configuration.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::NeedsInput => "needs_input",
-            Self::Failed => "failed",
-            Self::Done => "done",
-            Self::Limit => "limit",
-            Self::Waiting => "waiting",
-        }
-    }
-
-    /// Whether it can come again and again.
-    fn repeats(self) -> bool {
-        matches!(self, Self::Limit | Self::Waiting)
-    }
-}
-
-/// Who is told, and about what.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct NotifySettings {
-    /// What about.
-    pub(crate) on: Vec<Kind>,
-    /// A program that gets the notification on its standard input.
-    pub(crate) command: Option<Vec<String>>,
-    /// An address that it is posted to.
-    pub(crate) webhook: Option<String>,
-    /// What is posted there.
-    pub(crate) format: BodyFormat,
-    /// What signs the body.
-    pub(crate) secret: Option<String>,
-    /// Whether the terminal's bell is rung.
-    pub(crate) bell: bool,
-    /// The shortest time between two of a kind that repeats.
-    pub(crate) every_ms: u64,
-}
-
-impl NotifySettings {
-    /// Whether anybody is told at all.
-    pub(crate) fn any(&self) -> bool {
-        self.command.is_some() || self.webhook.is_some() || self.bell
-    }
-}
 
 /// One notification, as a command gets it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,20 +6,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::body::Body;
+use super::settings::Url;
 
 /// How much of an answer is read: its first line is enough.
 const MOST: usize = 4 * 1024;
-
-/// An address that can be posted to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Url {
-    secure: bool,
-    host: String,
-    port: u16,
-    /// The path with its query.
-    path: String,
-    whole: String,
-}
 
 /// Whether it is worth trying again.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,37 +21,6 @@ pub(super) enum Refusal {
 }
 
 impl Url {
-    /// Reads an address.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err("an address has neither spaces nor letters beyond ASCII".to_owned());
-        }
-        let (secure, rest) = match (text.strip_prefix("https://"), text.strip_prefix("http://")) {
-            (Some(rest), _) => (true, rest),
-            (None, Some(rest)) => (false, rest),
-            (None, None) => return Err("expected an address that begins with https:// or http://".to_owned()),
-        };
-        let rest = rest.split('#').next().unwrap_or(rest);
-        let at = rest.find(['/', '?']).unwrap_or(rest.len());
-        let (authority, path) = rest.split_at(at);
-        if authority.contains('@') {
-            return Err("a name or password cannot stand in the address".to_owned());
-        }
-        let (host, port) = match authority.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')) {
-            Some((host, port)) => (host, port.parse().map_err(|_| format!("{port} is no port"))?),
-            None => (authority, if secure { 443 } else { 80 }),
-        };
-        let host = host.trim_matches(['[', ']']);
-        if host.is_empty() {
-            return Err("the address names no host".to_owned());
-        }
-        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        Ok(Self { secure, host: host.to_owned(), port, path, whole: text.to_owned() })
-    }
-
     /// Posts a body; everything together takes at most `patience`.
     pub(super) fn post(&self, body: &Body, patience: Duration) -> Result<(), Refusal> {
         let status = if self.secure { self.by_curl(body, patience)? } else { self.by_hand(body, patience)? };
