@@ -190,7 +190,8 @@ fn truth5_legitimate_28_what_git_ignores_and_how_files_are_formatted() {
 
 #[test]
 fn truth5_legitimate_29_an_edit_elsewhere_in_an_included_makefile() {
-    let files = [("Makefile", &*format!("include common.mk\n{MAKE_PASSES}")), ("common.mk", "CC ?= cc\n")];
+    let makefile = format!("include common.mk\n{MAKE_PASSES}");
+    let files = [("Makefile", makefile.as_str()), ("common.mk", "CC ?= cc\n")];
     let with = "CC ?= cc\nCFLAGS ?= -O2 -g\n\ntags:\n\tctags -R .\n";
     Scene::new("make test", &files).agent_writes(&[("common.mk", with)], "true").is_verified();
 }
