@@ -1,7 +1,7 @@
 //! More ways to make a gate pass without the work, and more edits that honest work needs, with real runners. Written without sight
 //! of the code that looks for them: of ten ways four were found at first sight, and one of ten edits was stopped; those are not here.
 
-use crate::weakened::{CARGO, CARGO_TEST, IGNORE, LIB, PASSING_TEST, RIGHT_LIB, Scene, UNITTEST};
+use crate::weakened::{CARGO, CARGO_TEST, IGNORE, LIB, PASSING_TEST, Scene, UNITTEST};
 
 const NODE_PACKAGE: &str = "{\"name\": \"parts\", \"scripts\": {\"test\": \"node --test tests/\"}}\n";
 const NODE_FAILS: &str = "require('node:test')('parts', () => { throw new Error('no'); });\n";
