@@ -36,13 +36,6 @@ impl Scene {
         self
     }
 
-    /// Makes a file of the repository executable.
-    pub(crate) fn executable(self, name: &str) -> Self {
-        let file = self.world.repo().join(name);
-        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
-        self
-    }
-
     /// Runs the task with an agent that writes these files, then does this.
     pub(crate) fn agent_writes(mut self, files: &[(&str, &str)], then: &str) -> Ended {
         for (name, text) in files {

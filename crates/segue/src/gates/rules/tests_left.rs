@@ -14,10 +14,34 @@ const TESTS: &[(&str, &[&str])] = &[
 
 /// What skips a test or lets others be the only ones.
 const SKIPS: &[(&str, &[&str])] = &[
-    ("py", &["mark.skip", "mark.xfail", "unittest.skip", "pytest.skip(", "self.skipTest("]),
+    (
+        "py",
+        &[
+            "mark.skip",
+            "mark.xfail",
+            "unittest.skip",
+            "pytest.skip(",
+            "self.skipTest(",
+            "SkipTest(",
+            "def load_tests(",
+        ],
+    ),
     ("rs", &["#[ignore"]),
     ("go", &[".Skip(", ".SkipNow(", ".Skipf("]),
-    ("js", &[".skip(", ".only(", "xit(", "xdescribe(", "xtest(", ".todo("]),
+    (
+        "js",
+        &[
+            ".skip(",
+            ".only(",
+            "xit(",
+            "xdescribe(",
+            "xtest(",
+            ".todo(",
+            "skip: true",
+            "todo: true",
+            "only: true",
+        ],
+    ),
     ("java", &["@Disabled", "@Ignore"]),
     ("rb", &["skip ", "xit ", "pending "]),
 ];
