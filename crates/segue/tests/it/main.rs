@@ -33,6 +33,7 @@ mod demo;
 mod documented;
 #[cfg(test)]
 mod endurance;
+#[cfg(test)]
 mod executed;
 #[cfg(test)]
 mod first_minutes;
@@ -54,6 +55,7 @@ mod kill;
 mod kill_more;
 #[cfg(test)]
 mod links;
+#[cfg(test)]
 mod loops;
 #[cfg(test)]
 mod meter;
