@@ -132,7 +132,7 @@ fn twelve_phases_at_80_columns_and_24_rows() {
             "3  Parser for the query la…  s1 claude  █████░░░   68 %  120k of 177k",
             "4  Index on disk             s2 codex   █░░░░░░░   20 %  35.4k of 177k · $0.80",
             "5  Search over the index     s1 claude  ███████░   95 %  168k of 177k",
-            "6  Command line              waits until 12:18 (17 m) for codex's rate…",
+            "6  Command line              waits until 12:18 (17 m) for codex's rate limit",
             "7  Web page with results     s1 claude  ░░░░░░░░    2 %  5k of 177k",
             "8  Import from the old sto…  needs 3",
             "9  Export                    needs 3",

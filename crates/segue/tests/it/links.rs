@@ -63,7 +63,7 @@ fn tidy(path: &Path) -> PathBuf {
         match part {
             Component::ParentDir => drop(tidy.pop()),
             Component::CurDir => {}
-            part => tidy.push(part),
+            part @ (Component::Prefix(_) | Component::RootDir | Component::Normal(_)) => tidy.push(part),
         }
     }
     tidy

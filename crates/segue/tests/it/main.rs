@@ -35,6 +35,7 @@ mod detached;
 mod documented;
 #[cfg(test)]
 mod endurance;
+#[cfg(test)]
 mod executed;
 #[cfg(test)]
 mod first_minutes;

@@ -232,7 +232,11 @@ fn a_session_that_could_not_even_begin_is_not_started() {
     let outcome = scene.outcome();
     assert_eq!(outcome.exit_code(false), 4);
     assert!(outcome.reason.contains("leaves 109k tokens"), "{}", outcome.reason);
-    assert!(outcome.reason.contains("take about 191000 tokens: it is not started"), "{}", outcome.reason);
+    assert!(
+        outcome.reason.contains("needs about 191k tokens to start: it was not started"),
+        "{}",
+        outcome.reason
+    );
 }
 
 #[test]

@@ -108,6 +108,6 @@ fn truth4_facts_that_cannot_be_collected_are_said_beside_the_verdict() {
     scene.trouble = Some("git add had not finished".to_owned());
     scene.finishes();
     let reason = &scene.outcome().reason;
-    assert!(reason.contains("was not checked: git add had not finished"), "{reason}");
+    assert!(reason.contains("were not checked: git add had not finished"), "{reason}");
     assert_eq!((scene.outcome().verdict, scene.warned("not_checked")), (Verdict::Verified, 1));
 }
