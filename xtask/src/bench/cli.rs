@@ -48,7 +48,7 @@ pub(super) fn rows() -> Result<Vec<Row>> {
         ("`segue show --transcript`", &["show", "--transcript"]),
         ("`segue doctor`, warm", &["doctor"]),
     ];
-    let row = |(what, args): (&'static str, &[&str])| {
+    let row = |(what, args): (&'static str, &[&str])| -> Result<Row> {
         let figure = format!("{:.1} ms", took(|| segue(args))?);
         Ok(Row { what, figure, beside: beside.clone(), bar: "≤ 100 ms" })
     };
