@@ -10,7 +10,6 @@ use segue_rehearsal::model_server::ServerScript;
 use segue_rehearsal::model_server::script::{PersonaOptions, StepHabit};
 
 #[path = "../../../../xtask/src/accuracy/cases.rs"]
-#[expect(dead_code, reason = "only the interval is looked at here")]
 mod cases;
 
 use crate::inside::{inside, say};
