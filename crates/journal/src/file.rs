@@ -155,11 +155,11 @@ impl RunFile {
                 }
             }
         }
-        if let Some(seq) = states.next() {
-            return Ok(Integrity::Broken { seq, what: "events up to it are missing, and a state is there" });
-        }
         if let Some(link) = link.filter(|link| link.seq > at.seq) {
             return Ok(Integrity::Broken { seq: link.seq, what: "events up to it are missing at the end" });
+        }
+        if let Some(seq) = states.next() {
+            return Ok(Integrity::Broken { seq, what: "events up to it are missing, and a state is there" });
         }
         Ok(Integrity::Whole(at))
     }

@@ -214,10 +214,10 @@ pub(crate) struct Kind<'a, T>(pub(crate) &'a T);
 impl<'a> Kind<'a, Event> {
     /// What happened; of an agent's event, what the agent did.
     pub(crate) fn of_event(event: &'a Event) -> String {
-        match event {
-            Event::Agent { session, event } => format!("s{session} {}", Kind(event)),
-            other => Kind(other).to_string(),
+        if let Event::Agent { session, event } = event {
+            return format!("s{session} {}", Kind(event));
         }
+        Kind(event).to_string()
     }
 }
 

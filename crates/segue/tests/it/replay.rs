@@ -49,7 +49,8 @@ fn an_event_that_cannot_be_read_is_named_and_nothing_is_claimed_about_the_run() 
         Connection::open(only(&shown.repository().join(".git/segue/runs")).join("journal.db")).unwrap();
     journal.execute("UPDATE events SET event = '{\"type\":\"sung\"}' WHERE seq = 5", []).unwrap();
     drop(journal);
-    for command in ["replay", "status", "log"] {
+    // Whoever only asks how it stands reads on from the newest state.
+    for command in ["replay", "log"] {
         let done = shown.segue(&[command]);
         assert_eq!(done.code, Some(1), "{}", done.all());
         assert!(done.err.contains("event 5 of run"), "{}", done.err);
