@@ -109,7 +109,7 @@ fn k2_codex_answers_a_side_question_at_its_ceiling() {
 
 #[test]
 fn k2_opencode_answers_a_side_question_at_its_ceiling() {
-    inside(180, || asked_at_the_ceiling("opencode", 40_000, 5, 24));
+    inside(180, || asked_at_the_ceiling("opencode", 40_000, 5, 34));
 }
 
 #[test]
