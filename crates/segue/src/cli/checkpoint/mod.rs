@@ -143,9 +143,9 @@ impl Shelf {
         let begins = |run: &&str| run.starts_with(typed);
         let ends = |run: &&str| short(run).starts_with(typed);
         if runs.iter().any(begins) {
-            runs.retain(|run| begins(&run));
+            runs.retain(begins);
         } else {
-            runs.retain(|run| ends(&run));
+            runs.retain(ends);
         }
         match runs.as_slice() {
             [one] => Ok(Some((*one).to_owned())),
