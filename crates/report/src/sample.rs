@@ -186,13 +186,8 @@ fn beginnings(text: &str) -> Vec<Outer> {
 
 fn endings(text: &str) -> Vec<Outer> {
     let t = || text.to_owned();
-    let phase = |status| PhaseFields {
-        phase: t(),
-        status,
-        report: Some(t()),
-        title: Some(t()),
-        phase_run: Some(t()),
-    };
+    let some = || Some(t());
+    let phase = |status| PhaseFields { phase: t(), status, report: some(), title: some(), phase_run: some() };
     let wait = || WaitFields {
         why: t(),
         until: Some(Time(START + 1)),

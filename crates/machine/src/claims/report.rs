@@ -91,7 +91,7 @@ impl Report {
         let change = || text(object, &["op", "action", "change", "type", "status", "operation", "kind"]);
         if let Some(path) = text(object, &["path", "file", "filename"]).and_then(|path| Word(path).place()) {
             if let Some(change) = change().and_then(done).or(listed) {
-                return self.known(key, &path.clone(), file(path, change));
+                self.known(key, &path.clone(), file(path, change));
             }
         } else if let (Some(from), Some(to)) = (text(object, &["from", "old"]), text(object, &["to", "new"]))
         {

@@ -143,10 +143,9 @@ fn evidence(place: &Workplace, situation: &Situation, claims: &[Claim], facts: O
     evidence.modified.clone_from(&facts.modified);
     evidence.deleted.clone_from(&facts.deleted);
     evidence.commits.clone_from(&facts.commits);
-    if claims.iter().any(|c| matches!(c.kind, ClaimKind::Committed { .. })) {
-        if facts.commit_count > facts.commits.len() {
-            evidence.commits = repo.commits_since(situation.git.base.as_deref()).unwrap_or_default();
-        }
+    let names_one = claims.iter().any(|c| matches!(c.kind, ClaimKind::Committed { .. }));
+    if names_one && facts.commit_count > facts.commits.len() {
+        evidence.commits = repo.commits_since(situation.git.base.as_deref()).unwrap_or_default();
     }
     let paths = Evidence::paths(claims);
     if !paths.is_empty() {

@@ -100,16 +100,14 @@ fn set_threshold(
         return;
     }
     let replaces = policy.stages.iter().any(|s| s.replaces() && s.at.percent(policy.lines).is_some());
-    match entry.value {
-        Value::Percent(percent) => {
-            if let Err(bad) = policy.set_threshold(percent) {
-                let what = Trouble::BadValue { key: "context_threshold".to_owned(), why: bad.to_string() };
-                problems.push(Problem::at(&entry.from, what));
-                return;
-            }
-        }
-        Value::Tokens(tokens) => policy.set_threshold_tokens(tokens),
-        _ => return,
+    if let Value::Tokens(tokens) = entry.value {
+        policy.set_threshold_tokens(tokens);
+    } else if let Value::Percent(percent) = entry.value
+        && let Err(bad) = policy.set_threshold(percent)
+    {
+        let what = Trouble::BadValue { key: "context_threshold".to_owned(), why: bad.to_string() };
+        problems.push(Problem::at(&entry.from, what));
+        return;
     }
     if !replaces {
         let what = format!(

@@ -40,9 +40,12 @@ fn works(scene: &mut Scenario) -> u64 {
 }
 
 fn reasons(scene: &Scenario) -> Vec<String> {
-    scene.collect(|effect| match effect {
-        Effect::Announce(Notice::HandoffDecided { reason, .. }) => Some(reason.clone()),
-        _ => None,
+    scene.collect(|effect| {
+        if let Effect::Announce(Notice::HandoffDecided { reason, .. }) = effect {
+            Some(reason.clone())
+        } else {
+            None
+        }
     })
 }
 

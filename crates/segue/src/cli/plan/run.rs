@@ -161,13 +161,8 @@ pub(in crate::cli) fn run(at: &Place, args: &Run, mut plan: Plan) -> Result<u8, 
     }
     warn(&settings);
     suggest_policy(&args.task, &settings);
-    let setting = setting(
-        at,
-        store,
-        &settings,
-        known,
-        Take { words: args.settings.resume(None).words(), only, force: args.plan.force },
-    )?;
+    let take = Take { words: args.settings.resume(None).words(), only, force: args.plan.force };
+    let setting = setting(at, store, &settings, known, take)?;
     drive(at, setting, kept, &args.results())
 }
 
