@@ -232,7 +232,7 @@ mod tests {
         assert!(written.starts_with(head) && head.ends_with('\n') && head.len() >= 500_000);
         assert!(written.ends_with(tail) && tail.starts_with("line number ") && tail.len() >= 200_000);
         let gone = (written.len() - head.len() - tail.len()) as f64 / 1e6;
-        assert_eq!(notice, format!("{gone:.1} MB of output are left out here (at most 1 MB are kept)"));
+        assert_eq!(notice, format!("{gone:.1} MB of output were left out here (at most 1 MB are kept)"));
     }
 
     #[test]

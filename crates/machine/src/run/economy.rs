@@ -8,11 +8,29 @@ use serde::{Deserialize, Serialize};
 use super::next::short;
 use super::{Run, limit_use::dollars};
 use crate::policy::{Bound, Cause, Costs, Lines, Percent, Worth};
-use crate::{Reading, Reread, SessionReason, Source};
+use crate::{Reading, SessionReason, Source};
 
 /// What is taken for the re-reading of a handoff until it was measured, and the least that is believed.
 const USUAL_REREAD: u64 = 10_000;
 const LEAST_REREAD: u64 = 2_000;
+
+/// What a session read again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reread {
+    /// Its number in the run.
+    pub session: u32,
+    /// Its agent.
+    pub agent: String,
+    /// About so many tokens.
+    pub tokens: u64,
+    /// What it read, most tokens first; at most [`Reread::FILES`].
+    pub files: Vec<String>,
+}
+
+impl Reread {
+    /// Readings that are named.
+    pub const FILES: usize = 12;
+}
 
 /// What is known beside the window about where the session at work should end.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -48,13 +48,13 @@ use crate::{
     SessionReason, TaskPart, Timer, Verdict,
 };
 
-pub use economy::worth_words;
+pub use economy::{Reread, worth_words};
 pub use life::{Life, OwnRetry};
 use progress::Progress;
 use spending::Spending;
 pub use state::State;
 pub use view::{
-    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Message, Note, Outlook, Phase, Reread,
+    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Message, Note, Outlook, Phase,
     SessionView, ToolDone, Totals, View, Waiting,
 };
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Life, State};
+use super::{Life, Reread, State};
 use crate::forecast::{Basis, CallsLeft, Forecast, Growth};
 use crate::gauge::Gauge;
 use crate::ledger::Ledger;
@@ -379,24 +379,6 @@ pub struct View {
     pub rereads: Vec<Reread>,
     /// What the session at work read again, at most [`Reread::FILES`].
     pub read_again: Vec<String>,
-}
-
-/// What a session read again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reread {
-    /// Its number in the run.
-    pub session: u32,
-    /// Its agent.
-    pub agent: String,
-    /// About so many tokens.
-    pub tokens: u64,
-    /// What it read, most tokens first; at most [`Reread::FILES`].
-    pub files: Vec<String>,
-}
-
-impl Reread {
-    /// Readings that are named.
-    pub const FILES: usize = 12;
 }
 
 impl View {

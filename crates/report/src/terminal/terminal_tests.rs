@@ -262,8 +262,8 @@ fn a_tall_terminal_shows_the_window_the_job_what_runs_the_agents_words_and_the_k
         live.status_at(&view, sample::START + 900_000).unwrap().lines().collect::<Vec<_>>(),
         [
             "s2 claude  ████████░░░░  68 %  136k of 200k exact",
-            "15 of 19 done · about 4 min left · 15:00 · 3 files +120 −14, 1 new · 14 calls,…",
-            "running `cargo test` for 15 min",
+            "15 of 19 done · about 4 m left · 15:00 · 3 files +120 −14, 1 new · 14 calls, 3…",
+            "running `cargo test` for 15 m",
             "“Now I fix the parser.”",
             "Ctrl-C stops",
         ]

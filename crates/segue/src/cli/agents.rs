@@ -154,9 +154,9 @@ impl Wanted {
             _ if kept.is_some() => kept.as_ref().map(|kept| kept.version.clone()).ok_or_else(String::new),
             (Err(_), _) => Err("not installed".to_owned()),
             _ if theirs => {
-                Err("version not checked: the project's own settings say how it starts".to_owned())
+                Err("the project's own settings say how it starts, so it was not started".to_owned())
             }
-            (_, None) => Err("version not checked: segue does not know this program".to_owned()),
+            (_, None) => Err("segue does not know this program, so it was not started".to_owned()),
             (Ok(_), Some(command)) => version::ask(&command, &self.env, Path::new(NOWHERE))
                 .and_then(|text| version::find(&text).ok_or_else(|| "it did not say".to_owned())),
         };

@@ -74,7 +74,7 @@ fn a_missing_agent_says_how_to_get_it() {
 #[test]
 fn a_program_of_the_users_own_is_not_run_to_ask_its_version() {
     let look = look_at(AgentKind::Command, Some("touch ran"), false);
-    assert!(look.version_words().contains("not asked"));
+    assert!(look.version_words().contains("was not started"));
     assert_eq!(look.trouble(), None);
 }
 

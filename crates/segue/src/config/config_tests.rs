@@ -160,7 +160,7 @@ fn a_threshold_of_a_lower_layer_yields_to_stages_of_a_higher_one_with_a_warning(
     let file = "agent = \"claude\"\n[[stage]]\nat = \"90%\"\ndo = [\"restart\"]\n";
     let settings = project(file).user("context_threshold = 50").settings();
     assert_eq!(stage_points(&settings), ["90%"]);
-    assert!(settings.warnings[0].to_string().contains("stage (from segue.toml:2) comes later"));
+    assert!(settings.warnings[0].to_string().contains("stage (from segue.toml:2) takes precedence"));
 }
 
 #[test]

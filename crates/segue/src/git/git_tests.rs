@@ -165,5 +165,5 @@ fn c5_a_git_that_hangs_is_ended_and_named() {
     let facts = repo.facts(None, None);
     assert_eq!(facts.branch.as_deref(), Some("main"));
     let trouble = facts.trouble.unwrap();
-    assert!(trouble.contains("git add had not finished"), "{trouble}");
+    assert!(trouble.contains("git add did not finish"), "{trouble}");
 }

@@ -179,7 +179,7 @@ fn a_submodule_that_moved_is_saved_and_one_that_is_dirty_inside_is_named() {
     assert!(entry.starts_with(&format!("160000 commit {moved}")), "{entry}");
     sandbox.write("part/a.txt", "not committed inside\n").write("part/new.txt", "new inside\n");
     let facts = repo.facts(None, Some(&base));
-    assert_eq!(facts.trouble.as_deref(), Some("changes not taken in: part"));
+    assert_eq!(facts.trouble.as_deref(), Some("changes left out: part"));
     assert_eq!((facts.tree, facts.modified), (moved_facts.tree, vec!["part".to_owned()]));
 }
 

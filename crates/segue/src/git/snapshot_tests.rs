@@ -152,7 +152,7 @@ fn c6_a_submodule_is_saved_as_its_commit_and_changes_inside_are_named() {
     sandbox.write("sub/a.txt", "changed\n");
     let snapshot = take(&sandbox);
     assert_eq!(files(&sandbox, &snapshot.commit), [".gitmodules", "a.txt", "b.txt", "sub"]);
-    assert_eq!(snapshot.trouble.as_deref(), Some("changes not taken in: sub"));
+    assert_eq!(snapshot.trouble.as_deref(), Some("changes left out: sub"));
 }
 
 #[test]

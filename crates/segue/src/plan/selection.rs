@@ -52,7 +52,7 @@ mod tests {
         assert_eq!(select("1, 3.1..6D").unwrap(), ["1", "3.1", "6D"]);
         assert_eq!(select("01-02").unwrap(), ["01-02"], "an id of the plan");
         assert_eq!(select("6Da").unwrap(), ["6Da"], "a part of a phase");
-        assert!(select("6D-2").unwrap_err().contains("it has 1, 2, 3.1, 6D, 01-02"));
+        assert!(select("6D-2").unwrap_err().contains("its phases are 1, 2, 3.1, 6D, 01-02"));
         assert!(select("9").is_err());
     }
 }

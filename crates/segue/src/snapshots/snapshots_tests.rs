@@ -115,7 +115,7 @@ fn a_plan_stands_for_its_phases_runs_too() {
     assert_eq!(all, ["plan-a", "r3", "r5", "w1", "w2"]);
     assert_eq!(runs("ol").unwrap().0, "old");
     assert_eq!(runs("r1").unwrap().1.len(), 1);
-    assert!(runs("plan").unwrap_err().contains("is ambiguous plan-b, plan-a"));
+    assert!(runs("plan").unwrap_err().contains("is ambiguous: plan-b, plan-a"));
     assert!(runs("plan-q").unwrap_err().contains("did you mean plan-"));
     assert!(runs("zzzz").unwrap_err().contains("no run and no plan"));
 }
