@@ -96,3 +96,22 @@ fn a_state_is_stored_only_by_whoever_wrote_the_last_event() {
     second.append("r1", &[entry(2)], None).unwrap();
     assert!(matches!(first.keep_state("r1", "v", 1_001, b"one"), Err(Error::Changed { .. })));
 }
+
+#[test]
+fn a_state_whose_link_was_not_put_down_yet_breaks_nothing_and_is_not_believed() {
+    let place = Place::new();
+    let mut journal = place.with_run("r1");
+    journal.append("r1", &[entry(1), entry(2)], None).unwrap();
+    let link = journal.link("r1").unwrap();
+    journal.keep_state("r1", "v", 1_002, b"two").unwrap();
+    let whole = journal.view().verify("r1", Some(&link)).unwrap();
+    assert!(matches!(whole, Integrity::Whole(_)), "{whole:?}");
+    let state = journal.view().state("r1", &wanted("v")).unwrap().unwrap();
+    let from_it = journal.view().verify_from("r1", &state, Some(&link)).unwrap();
+    assert!(matches!(from_it, Integrity::Broken { .. }), "{from_it:?}");
+    journal.drop_unproven_state("r1", &link).unwrap();
+    assert_eq!(journal.view().state("r1", &wanted("v")).unwrap(), None);
+    journal.append("r1", &[entry(3)], None).unwrap();
+    let last = journal.link("r1").unwrap();
+    assert_eq!(journal.view().verify("r1", Some(&last)), Ok(Integrity::Whole(last)));
+}

@@ -203,6 +203,18 @@ impl Journal {
         Ok(())
     }
 
+    /// Removes a state after the last event that the link which was put down elsewhere does not cover: nothing says that it
+    /// is the one that was stored.
+    pub fn drop_unproven_state(&mut self, run: &str, link: &Link) -> Result<()> {
+        let Open { file, last, .. } = self.opened(run)?;
+        if link.seq != last.seq || link.hash == last.hash {
+            return Ok(());
+        }
+        file.conn.execute("DELETE FROM states WHERE seq = ?1", [clamp(link.seq)]).map_err(on(&file.path))?;
+        *last = *link;
+        Ok(())
+    }
+
     fn opened(&mut self, run: &str) -> Result<&mut Open> {
         if self.open.as_ref().is_none_or(|open| open.row.id != run) {
             // Looked for before it is opened for writing, which would make one.

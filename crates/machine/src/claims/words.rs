@@ -98,7 +98,7 @@ fn clean(text: &str) -> String {
 
 /// Whether a text says that something passes, and nothing else.
 pub(super) fn passes(text: &str) -> bool {
-    const FILLS: &str = "all the tests test suite cases checks gates specs examples assertions now are is do and in of with ist sind \
+    const FILLS: &str = "all the whole entire full tests test suite cases checks gates specs examples assertions now are is do and in of with ist sind \
          tout todo";
     const PASSES: &str = "pass passes passed passing green ok true yes success succeeded succeeds clean grün bestanden \
         erfolgreich réussi réussis réussie passé passe passent verde pasa pasan superado superados 成功 合格";

@@ -109,7 +109,7 @@ fn heading(line: &str) -> Option<&str> {
 }
 
 fn part_named(title: &str) -> Part {
-    const REMAINING: [&str; 14] = [
+    const REMAINING: [&str; 15] = [
         "remaining",
         "not ",
         "to do",
@@ -124,6 +124,7 @@ fn part_named(title: &str) -> Part {
         "incomplete",
         "failed",
         "missing",
+        "half",
     ];
     const DONE: [&str; 7] = ["complete", "done", "redo", "finished", "confirmed", "closed", "verified"];
     let title = title.to_lowercase();

@@ -19,8 +19,8 @@ pub(super) fn test(at: &Place) -> Result<u8, Failure> {
     let to = crate::config::notify_settings(&layers)?;
     if to.command.is_none() && to.webhook.is_none() {
         return Err(Failure::usage(
-            "nobody is notified: set one of them, for example `segue config set notify.webhook https://ntfy.sh/NAME \
-             --user` with `segue config set notify.format ntfy --user`",
+            "nobody is notified: `segue config edit --user`, and write below [notify] what notifies you, for example \
+             webhook = \"https://ntfy.sh/NAME\" and format = \"ntfy\"",
         ));
     }
     let notification = Notification {

@@ -124,7 +124,8 @@ pub(super) fn resume_with(
 
 // What is gone on with must be what was left: the task, its gates and its limits are read from it.
 fn check_trust(journal: &mut Journal, run: &str, accepted: bool) -> Result<(), Failure> {
-    let found = match Anchors::of_user() {
+    let anchors = Anchors::of_user();
+    let found = match &anchors {
         Some(anchors) => anchors.check_to_continue(journal.view(), run)?,
         None => Trust::Unknown("there is no home directory, so no checksum was saved".to_owned()),
     };
@@ -132,7 +133,11 @@ fn check_trust(journal: &mut Journal, run: &str, accepted: bool) -> Result<(), F
         let _ = writeln!(std::io::stderr().lock(), "segue: warning: run {run}: {text}");
     };
     match found {
-        Trust::Whole => {}
+        Trust::Whole => {
+            if let Some(link) = anchors.and_then(|anchors| anchors.link(run)) {
+                journal.drop_unproven_state(run, &link)?;
+            }
+        }
         Trust::Unknown(why) if accepted => warn(&format!("{why}; accepted")),
         Trust::Unknown(why) => warn(&format!("{why}; `--accept-journal` continues anyway")),
         Trust::Broken(why) if accepted => {

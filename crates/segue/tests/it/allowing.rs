@@ -94,7 +94,7 @@ fn s2_permissions_redaction_templates_and_limits_of_a_project_are_asked_for() {
     refused.exits(2);
     for named in [
         "redaction: enabled = false",
-        "redaction leaves alone: kind:password",
+        "redaction ignores: kind:password",
         "environment passed on: OPENAI_API_KEY",
         "template task: mine.md",
         "limits.cost_usd = 500",

@@ -196,16 +196,18 @@ fn while_a_gate_runs_its_name_clock_and_last_line_are_shown() {
 #[test]
 fn a_plan_in_the_background_is_watched_phase_by_phase_and_waited_for() {
     let world = held();
-    let step = |n| format!("## Phase {n}: number {n}\n\n- [ ] run `sh step.sh {n}`\n\nGate: `true`\n\n");
+    let step = |n| format!("## Phase {n}: number {n}\n\n- [ ] step {n}: write it\n\nGate: `true`\n\n");
     world.write("PLAN.md", &format!("# A plan\n\n{}{}", step(1), step(2)));
     world.commit("a plan");
     let started = world.segue(&["run", "PLAN.md", "--detach"]);
     started.exits(0);
     assert!(started.out.starts_with("run plan-"), "{}", started.all());
     let terminal = OnTerminal::new(&world, &["attach"], "plan", 100);
+    // The first phase does not end before it was seen.
+    terminal.sees("Next is number 1 of 1");
     go_on(&world);
     let waited = world.segue(&["wait"]);
     assert!(waited.out.starts_with("plan plan-"), "{}", waited.all());
     let (_, screen) = terminal.ends();
-    assert!(screen.contains("number 1"), "{screen}");
+    assert!(screen.contains("Next is number 2 of"), "{screen}");
 }

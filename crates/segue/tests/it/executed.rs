@@ -25,6 +25,7 @@ const ONLY_PARSED: &[(&str, &str)] = &[
     ("segue plan accept", "needs a plan that waits for it; `plan_life` runs it"),
     ("segue plan status", "needs a plan that has run; `plan_run` runs it"),
     ("segue snapshot list PLAN", "needs a plan that has run; `beside_life` runs it"),
+    ("segue notify", "sends to a receiver; `notify` runs it with one"),
     ("segue attach", "needs a run in the background"),
     ("segue wait", "needs a run in the background"),
 ];
@@ -130,6 +131,8 @@ fn faults_of(lines: impl IntoIterator<Item = (String, String)>, least: usize) ->
     for (name, line) in lines {
         let typed = words(&line).join(" ");
         let parsed = ONLY_PARSED.iter().any(|(begin, _)| line.starts_with(begin) || typed.starts_with(begin));
+        // There is no dry run in the background; `detached` runs it.
+        let parsed = parsed || typed.contains(" --detach");
         if parsed || NAMES.contains(&line.as_str()) || !seen.insert(typed) {
             continue;
         }

@@ -87,7 +87,7 @@ fn a_plan_that_is_edited_between_phases_is_read_again_and_what_is_completed_stay
     let done = world.segue(&["run", "segue.plan.toml", "--resume", "--json"]);
     done.exits(0);
     assert_eq!(ended(&done), pairs(&[("3", "completed")]));
-    assert!(done.warnings("plan_edited")[0].contains("phase 1 was changed"), "{}", done.all());
+    assert!(done.warnings("plan_edited")[0].contains("phase 1 was edited"), "{}", done.all());
     world.assert_each_step_once(&done);
     world.write("segue.plan.toml", &native(&[("3", &[], &[4, 5])]));
     let gone = world.segue(&["run", "segue.plan.toml", "--json"]);
@@ -117,7 +117,7 @@ fn completed_phases_are_run_again_only_by_force_and_restart_begins_anew() {
     assert!(early.warnings("phase_blocked")[0].contains("it needs 1"), "{}", early.all());
     let unknown = world.segue(&["run", "segue.plan.toml", "--phase", "9"]);
     unknown.exits(2);
-    assert!(unknown.err.contains("it has 1, 2"), "{}", unknown.all());
+    assert!(unknown.err.contains("its phases are 1, 2"), "{}", unknown.all());
 }
 
 #[test]
@@ -127,11 +127,11 @@ fn a_dry_run_says_the_order_and_the_estimate_and_does_nothing() {
     let done = world.segue(&["run", "segue.plan.toml", "--dry-run", "--window", "100k"]);
     done.exits(0);
     let (first, second) = (done.out.find("phase 1").unwrap(), done.out.find("phase 2").unwrap());
-    assert!(first < second && done.out.contains("a session may use 100k tokens"), "{}", done.all());
+    assert!(first < second && done.out.contains("a session can use 100k tokens"), "{}", done.all());
     assert!(!world.state_dir().join("plans").exists());
     let told = world.segue(&["run", "segue.plan.toml", "--window", "100k"]);
     told.exits(0);
-    assert!(told.out.contains("a session may use 100k tokens"), "{}", told.all());
+    assert!(told.out.contains("a session can use 100k tokens"), "{}", told.all());
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn p1_a_split_request_becomes_three_parts_and_the_phase_is_completed_when_all_ar
     done.exits(0);
     assert_eq!(ended(&done), pairs(IN_THREE), "{}", done.all());
     world.assert_each_step_once(&done);
-    let notice = "Phase 20 too large (six files at once). Splitting into 3 sub-phases, launching one after the other (there are changes that are not committed)...";
+    let notice = "Phase 20 too large (six files at once). Splitting into 3 sub-phases, launching one after another (there are changes that are not committed)...";
     assert_eq!(done.warnings("split"), [notice]);
     let gates = done.of("gate.finished");
     assert!(

@@ -43,7 +43,7 @@ fn a_rehearsal_follows_the_configuration_of_the_folder_and_keeps_its_repository_
 fn what_a_rehearsal_cannot_do_is_said_before_anything_is_made() {
     let world = world();
     for (args, says) in [
-        (&["--agent", "claude", "--fault", "418"][..], "the faults are: 429"),
+        (&["--agent", "claude", "--fault", "418"][..], "known faults: 429"),
         (&["--agent", "claude", "--fault", "401", "--when", "later"], "start, middle or checkpoint"),
         (&["--agent", "claude", "--fault", "401", "--times", "0"], "1 or more"),
         (&["--agent", "claude", "--window", "5k"], "from 20000 on"),

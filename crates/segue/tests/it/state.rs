@@ -131,7 +131,7 @@ fn cut_off(code: &str) -> (World, Done) {
 #[test]
 fn a_journal_that_the_agent_removes_stops_the_run_loudly_with_the_work_kept() {
     let (world, done) = cut_off("rm -rf .git/segue");
-    let at = done.err.split("kept as ").nth(1).unwrap_or_else(|| panic!("{}", done.all()));
+    let at = done.err.split("saved as ").nth(1).unwrap_or_else(|| panic!("{}", done.all()));
     let reference = at.split_whitespace().next().unwrap();
     assert!(world.git(&["ls-tree", "-r", "--name-only", reference]).contains(&Job::part(1)), "{reference}");
 }
@@ -469,7 +469,7 @@ fn work_trees_of_phases_are_made_where_the_configuration_says() {
     world.write("segue.plan.toml", &plan);
     let inside = world.repo().join(".git/trees").display().to_string();
     let (temporary, own) = (temporary.display().to_string(), own.display().to_string());
-    for (dir, words) in [("trees", "full path"), (&inside, "guard"), (&temporary, "temporary folder")] {
+    for (dir, words) in [("trees", "absolute path"), (&inside, "guard"), (&temporary, "temporary folder")] {
         world.configure(&format!("[parallel]\ndir = {dir:?}\n"));
         world.commit("configured");
         let refused = world.segue(&["run", "segue.plan.toml", "--parallel", "2"]);

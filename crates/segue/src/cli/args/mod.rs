@@ -50,13 +50,13 @@ pub(super) enum Command {
     Resume(Box<Resume>),
     /// Watch the active run live; leaving it does not stop it
     Attach {
-        /// A run, by id or the beginning of it
+        /// Run id, the start or end of one, `last`, or words of its task (default: the active run)
         run: Option<String>,
     },
     /// Wait until a run or a plan is over, and exit as it did
     #[command(after_help = "Exit codes are those of the run; 124 when --timeout is over.")]
     Wait {
-        /// A run or a plan, by id or the beginning of it; the active one when left out
+        /// Run or plan: its id, the start or end of one, or `last` (default: the active one)
         run: Option<String>,
         /// Wait no longer than this: 30m, 2h
         #[arg(long, value_name = "TIME")]
