@@ -61,7 +61,7 @@ pub(super) fn check(key: &str) -> Option<String> {
         ("format", "format formatting"),
     ];
     const FILLS: &str = "status state result results outcome summary note notes all ok success done completed committed \
-                         pass passed passes passing green run check gate gates checks the my our";
+                         pass passed passes passing green run check gate gates checks the my our whole entire full";
     let words = plain_key(key);
     let said: Vec<&str> = words.split(' ').filter(|word| !listed(FILLS, word)).collect();
     if said.concat().is_empty() {

@@ -54,8 +54,8 @@ use progress::Progress;
 use spending::Spending;
 pub use state::State;
 pub use view::{
-    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Message, Note, Outlook, Phase,
-    SessionView, ToolDone, Totals, View, Waiting,
+    Allowance, CheckpointRef, Doing, EndReason, HandoffKind, Message, Note, Outlook, Phase, SessionView,
+    ToolDone, Totals, View, Waiting,
 };
 
 /// The machine of one run. It can be written down and read back anywhere between two records.

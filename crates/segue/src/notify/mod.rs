@@ -306,10 +306,7 @@ mod tests {
         };
         assert_eq!(kinds(&mut notifier(), &[wait(59_999)]), []);
         let told = notifier().pick(&[wait(120_000)]);
-        assert_eq!(
-            (told[0].event, told[0].text.as_str()),
-            (Kind::Waiting, "waiting for the limit, for 2 m")
-        );
+        assert_eq!((told[0].event, told[0].text.as_str()), (Kind::Waiting, "waiting for the limit, for 2 m"));
         let to = NotifySettings { on: vec![Kind::Failed], bell: true, ..NotifySettings::default() };
         let mut only = Notifier::new(to, "t", PathBuf::from("/w"), Vec::new());
         assert_eq!(kinds(&mut only, &[wait(120_000), end(Verdict::Verified, None)]), []);

@@ -209,5 +209,5 @@ fn a_plan_in_the_background_is_watched_phase_by_phase_and_waited_for() {
     let waited = world.segue(&["wait"]);
     assert!(waited.out.starts_with("plan plan-"), "{}", waited.all());
     let (_, screen) = terminal.ends();
-    assert!(screen.contains("Next is number 2 of"), "{screen}");
+    assert!(screen.contains("Phase 1 - number 1"), "{screen}");
 }

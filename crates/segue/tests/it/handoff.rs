@@ -88,7 +88,9 @@ fn h4_agents_that_cannot_be_started_are_accounted_for_and_the_run_can_be_resumed
     let done = world.segue(&["run", "TASK.md", "--json"]);
     done.exits(1);
     let reason = done.finished()["reason"].as_str().unwrap().to_owned();
-    for part in ["no agent can continue", "x: failed permanently", "code 3", "y: failed permanently", "code 4"] {
+    for part in
+        ["no agent can continue", "x: failed permanently", "code 3", "y: failed permanently", "code 4"]
+    {
         assert!(reason.contains(part), "{reason}");
     }
     let again = world.segue(&["resume", "--json", "--agent", "scripted"]);

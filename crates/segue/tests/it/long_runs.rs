@@ -37,12 +37,10 @@ fn killed(tools: u32) -> (World, String) {
     let run = world.run_id().unwrap();
     let events = || world.journal().and_then(|journal| journal.last_seq(&run).ok()).unwrap_or(0);
     until("its events are stored", || events() > u64::from(tools) * 3);
-    // The state is written after the events that it stands for.
-    let states = || {
-        let journal = Connection::open(world.journal()?.file(&run)).ok()?;
-        journal.query_row("SELECT count(*) FROM states", [], |row| row.get::<_, u64>(0)).ok()
-    };
-    until("a state is stored", || states() > Some(0));
+    // The state is written after the events that it stands for, and its link after that.
+    until("a state is proven", || {
+        folded(&world.segue(&["status", "-v"])).iter().all(|(_, state)| *state > 0)
+    });
     running.signal("KILL");
     running.wait();
     (world, run)

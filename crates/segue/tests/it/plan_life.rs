@@ -92,7 +92,7 @@ fn a_plan_that_is_edited_between_phases_is_read_again_and_what_is_completed_stay
     world.write("segue.plan.toml", &native(&[("3", &[], &[4, 5])]));
     let gone = world.segue(&["run", "segue.plan.toml", "--json"]);
     gone.exits(0);
-    assert!(gone.warnings("plan_edited")[0].contains("not in the plan any more"), "{}", gone.all());
+    assert!(gone.warnings("plan_edited")[0].contains("no longer in the plan"), "{}", gone.all());
     assert_eq!(ended(&gone), pairs(&[]));
 }
 

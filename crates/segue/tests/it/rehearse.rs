@@ -46,14 +46,14 @@ fn what_a_rehearsal_cannot_do_is_said_before_anything_is_made() {
         (&["--agent", "claude", "--fault", "418"][..], "known faults: 429"),
         (&["--agent", "claude", "--fault", "401", "--when", "later"], "start, middle or checkpoint"),
         (&["--agent", "claude", "--fault", "401", "--times", "0"], "1 or more"),
-        (&["--agent", "claude", "--window", "5k"], "from 20000 on"),
-        (&["--agent", "claude", "--window", "much"], "from 20000 on"),
+        (&["--agent", "claude", "--window", "5k"], "at least 20000"),
+        (&["--agent", "claude", "--window", "much"], "at least 20000"),
         (&["--agent", "claude", "--steps", "1"], "between 2 and 500"),
         (&["--agent", "claude", "--when", "start"], "--fault"),
         (&["--agent", "claude", "--policy", "nosuch"], "nosuch"),
         (&["--agent", "scripted", "--fault", "401"], "needs a real agent"),
         // Configured, but of no program that is known.
-        (&[], "how to lead agent \"scripted\""),
+        (&[], "cannot point agent"),
     ] {
         let done = world.segue(&[&["rehearse"], args].concat());
         assert_eq!(done.code, Some(2), "{args:?}: {}", done.all());

@@ -469,7 +469,7 @@ fn work_trees_of_phases_are_made_where_the_configuration_says() {
     world.write("segue.plan.toml", &plan);
     let inside = world.repo().join(".git/trees").display().to_string();
     let (temporary, own) = (temporary.display().to_string(), own.display().to_string());
-    for (dir, words) in [("trees", "absolute path"), (&inside, "guard"), (&temporary, "temporary folder")] {
+    for (dir, words) in [("trees", "absolute path"), (&inside, "protect"), (&temporary, "temporary folder")] {
         world.configure(&format!("[parallel]\ndir = {dir:?}\n"));
         world.commit("configured");
         let refused = world.segue(&["run", "segue.plan.toml", "--parallel", "2"]);
