@@ -75,7 +75,8 @@ impl Run {
         let next = if session.can.brake {
             // The call that makes the checkpoint answers with no more than there is room for.
             let usual = ANSWER.min(ceiling / 20);
-            let answer = self.ask.as_ref().map_or(usual, |ask| ask.asked.depth.room());
+            let answer =
+                self.ask.as_ref().map_or(usual, |ask| ask.asked.depth.room().saturating_sub(ask.words));
             self.at_most(session).map(|most| most.saturating_add(answer))
         } else {
             let held = session.gauge.ratio().tokens(chars);

@@ -47,7 +47,7 @@ impl Run {
             out.push(Effect::SetTimer { timer: Timer::Ask, at });
         }
         let (since, sent) = (self.now, true);
-        self.ask = Some(Pending { asked, then, sent, tool_over: false, answering: false, since });
+        self.ask = Some(Pending { asked, then, sent, words: 0, tool_over: false, answering: false, since });
     }
 
     /// The turn is being stopped by its hook; when it has ended, and what it holds is known, the agent is asked.
@@ -57,7 +57,7 @@ impl Run {
         }
         out.push(Effect::SetTimer { timer: Timer::Ask, at: self.ask_deadline() });
         let (since, sent) = (self.now, false);
-        self.ask = Some(Pending { asked, then, sent, tool_over: false, answering: false, since });
+        self.ask = Some(Pending { asked, then, sent, words: 0, tool_over: false, answering: false, since });
     }
 
     pub(super) fn ask_the_stopped(&mut self, out: &mut Vec<Effect>) {

@@ -219,6 +219,8 @@ struct Pending {
     then: Then,
     /// It was put to the agent; else its turn is being stopped for it.
     sent: bool,
+    /// Tokens of its own words, which the room that was kept for it includes.
+    words: u64,
     /// The tool that was running, if any, has ended.
     tool_over: bool,
     /// The agent has stopped its work: what it does from here on is its answer.

@@ -93,6 +93,10 @@ impl Run {
         }
         self.model_was_given();
         self.given = self.view.messages;
+        if let Some(ask) = self.ask.as_mut().filter(|ask| ask.sent) {
+            // Upwards: the brake counts them at most, too.
+            ask.words = self.ratio.tokens(chars).saturating_mul(2);
+        }
         if let Some(session) = self.session_mut(n) {
             session.life.prompted(now);
             session.pending(chars);

@@ -129,3 +129,29 @@ fn k1_an_agent_that_can_only_be_asked_inside_is_asked_while_there_is_room_and_wo
     assert_eq!(scene.taken().last(), Some(&(Depth::Full, CheckpointBy::Agent)), "its earlier words are used");
     assert_eq!(scene.view().sessions, 2);
 }
+
+#[test]
+fn k1_the_room_that_is_kept_for_a_request_includes_its_own_words() {
+    let mut asked = 0;
+    for read in (80_000..=97_000).step_by(100) {
+        let mut scene = Scenario::new("auto").threshold(98.0).hold("ask");
+        scene.can.brake = true;
+        let mut scene = scene.start();
+        scene.reads(read).tool_begins("t").tool_ends("t", 8_000);
+        asks(&mut scene, "model call", 0);
+        let session = scene.view().sessions;
+        scene.feed(Event::Agent { session, event: AgentEvent::TurnEnded(TurnEnd::Cancelled) });
+        if !scene.run.ask.as_ref().is_some_and(|ask| ask.answering) {
+            continue;
+        }
+        asked += 1;
+        scene.feed(Event::PromptSent { session, chars: 700 });
+        asks(&mut scene, "model call", 0);
+        assert_eq!(
+            stops(&scene).last(),
+            Some(&false),
+            "the request itself goes through after a call of {read}"
+        );
+    }
+    assert!(asked > 20, "{asked}");
+}
