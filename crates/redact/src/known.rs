@@ -21,6 +21,10 @@ pub fn secret_env(vars: impl Iterator<Item = (String, String)>) -> Vec<(String, 
 }
 
 fn of_variable(name: &str, value: &str) -> Option<String> {
+    // The shell's own: a folder, however random its name looks.
+    if matches!(name, "PWD" | "OLDPWD") {
+        return None;
+    }
     let bytes = value.trim().as_bytes();
     let place =
         [b"/".as_slice(), b"./", b"~/"].iter().any(|start| bytes.starts_with(start)) && !random(bytes);
@@ -110,4 +114,16 @@ pub(crate) fn base64(raw: &[u8], shift: usize, plus: u8, slash: u8) -> Vec<u8> {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_a_shell_is_no_secret_however_random_its_name_looks() {
+        let of = |name: &str| secret_env([(name.to_owned(), "/tmp/.tmpK7x2Qm9/repo".to_owned())].into_iter());
+        assert_eq!((of("PWD"), of("OLDPWD")), (vec![], vec![]));
+        assert_eq!(secret_env([("DB_PWD".to_owned(), "hunter2-and-more".to_owned())].into_iter()).len(), 1);
+    }
 }

@@ -69,8 +69,8 @@ impl Chain {
         self.link = next;
     }
 
-    /// How the plan stands against what was put down; `flags` is the seal of its flags.
-    pub(super) fn trust(&self, flags: Option<&str>) -> Trust {
+    /// How the plan stands against what was put down; `flags` is the seal of its flags, which one that is over has no more.
+    pub(super) fn trust(&self, flags: Option<&str>, over: bool) -> Trust {
         let Self { anchor, wrong, link, noted, .. } = self;
         if let Some(wrong) = wrong {
             return Trust::Broken(wrong.clone());
@@ -88,10 +88,15 @@ impl Chain {
                 "its anchor is of change {old}, and there was one of change {noted}"
             ));
         }
-        if flags.is_some() && flags != anchor.private.as_deref() {
-            return Trust::Broken("the flags that it was started with (flags.json) were changed".to_owned());
+        let broken = |what: &str| {
+            Trust::Broken(format!("the flags that it was started with (flags.json) were {what}"))
+        };
+        match (anchor.private.as_deref(), flags) {
+            (Some(sealed), Some(flags)) if sealed != flags => broken("changed"),
+            (Some(_), None) if !over => broken("removed"),
+            // Flags without a seal are those of a plan that was killed before its first phase began.
+            _ => Trust::Whole,
         }
-        Trust::Whole
     }
 
     /// The line of a change, with its link.

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use super::chain::Chain;
 use super::patch;
-use super::state::State;
+use super::state::{Standing, State};
 use crate::anchor::Trust;
 use crate::checkpoint::write_whole;
 use crate::clock;
@@ -93,7 +93,7 @@ impl Kept {
         let warn = |why: &str| {
             let _ = writeln!(io::stderr().lock(), "segue: warning: plan {plan}: {why}");
         };
-        match kept.chain.trust(kept.seal().as_deref()) {
+        match kept.chain.trust(kept.seal().as_deref(), kept.state.status == Standing::Completed) {
             Trust::Whole => {}
             Trust::Unknown(why) if accepted => warn(&format!("{why}; accepted")),
             Trust::Unknown(why) => warn(&format!("{why}; `--accept-journal` continues anyway")),

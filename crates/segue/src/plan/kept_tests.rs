@@ -221,3 +221,23 @@ fn s5_changes_of_an_older_version_have_no_links_and_are_read_on() {
     std::fs::write(dir.join(CHANGES), text.replacen("why 3", "why 4", 1)).unwrap();
     assert!(told(&dir).contains("changed outside segue"));
 }
+
+#[test]
+fn s5_flags_that_are_gone_are_missed_and_those_of_a_plan_that_was_killed_as_it_began_are_not() {
+    let top = tempfile::tempdir().unwrap();
+    let dir = whole(top.path(), "plan-a");
+    let flags = std::fs::read(dir.join(FLAGS)).unwrap();
+    std::fs::remove_file(dir.join(FLAGS)).unwrap();
+    assert!(told(&dir).contains("removed"), "{}", told(&dir));
+    std::fs::write(dir.join(FLAGS), &flags).unwrap();
+    assert_eq!(told(&dir), "");
+    Kept::open(&dir).unwrap().change(|state| state.status = Standing::Completed).unwrap();
+    std::fs::remove_file(dir.join(FLAGS)).unwrap();
+    assert_eq!(told(&dir), "", "a completed plan needs them no more");
+
+    let begun = top.path().join("plan-b");
+    Kept::begin(&begun, State { version: State::VERSION, id: "plan-b".to_owned(), ..State::default() })
+        .unwrap();
+    std::fs::write(begun.join(FLAGS), &flags).unwrap();
+    assert_eq!(told(&begun), "");
+}
