@@ -429,3 +429,14 @@ fn a_role_named_verifier_is_asked_for_a_second_opinion_unless_the_gates_alone_de
     let all: Vec<&str> = everyone.iter().map(|a| a.spec.name.as_str()).collect();
     assert_eq!(all, ["claude", "codex", "gemini"]);
 }
+
+#[test]
+fn a_line_that_the_policy_does_not_have_is_said_to_have_no_effect() {
+    let file = "agent = \"claude\"\nprice_line = \"300k\"\n";
+    let said = |policy: &str| {
+        let settings = project(&format!("{file}policy = \"{policy}\"\n")).settings();
+        settings.warnings.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    };
+    assert!(said("staged").contains("price_line has no effect with policy \"staged\""), "{}", said("staged"));
+    assert_eq!(said("auto"), "");
+}

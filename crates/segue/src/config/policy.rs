@@ -23,7 +23,7 @@ pub(crate) fn build(layers: &Layers, problems: &mut Vec<Problem>, warnings: &mut
     policy.tell = !matches!(layers.get("tell").map(|e| &e.value), Some(Value::Bool(false)));
     policy.max_chars = count(layers.get("checkpoint.max_chars"));
     policy.handoff_file = text(layers.get("checkpoint.handoff_file")).is_some();
-    set_economy(&mut policy, layers);
+    set_economy(&mut policy, layers, warnings);
     set_threshold(&mut policy, layers, problems, warnings);
     set_tool_threshold(&mut policy, layers, warnings);
     check_restarts(&policy, layers, problems, warnings);
@@ -76,7 +76,7 @@ fn set_lines(policy: &mut Policy, layers: &Layers, problems: &mut Vec<Problem>) 
     }
 }
 
-fn set_economy(policy: &mut Policy, layers: &Layers) {
+fn set_economy(policy: &mut Policy, layers: &Layers, warnings: &mut Vec<Problem>) {
     let place = |key: &str| match layers.get(key).map(|entry| &entry.value) {
         Some(Value::Tokens(tokens)) => Place::At(*tokens),
         Some(Value::Text(word)) if word == "off" => Place::Off,
@@ -84,6 +84,13 @@ fn set_economy(policy: &mut Policy, layers: &Layers) {
     };
     if let Some(economy) = policy.economy.as_mut() {
         (economy.price, economy.quality) = (place("price_line"), place("quality_line"));
+        return;
+    }
+    for key in ["price_line", "quality_line"] {
+        if let Some(entry) = layers.get(key).filter(|entry| entry.from.is_set()) {
+            let what = format!("{key} has no effect with policy {:?}: only auto has this line", policy.name);
+            warnings.push(Problem::clash(&entry.from, what));
+        }
     }
 }
 
